@@ -1,0 +1,81 @@
+"""Make the two font subsets of the book (``make font``): same sources, same bytes.
+
+- code/attnlab/fonts/NotoSansTC-Regular-subset.otf: the labels of figures, for matplotlib. It holds the characters of
+  all pages, prose included, because a word of the text is likely to be a label of the next figure.
+- _static/STIXTwoMath-subset.woff2: formulas in the browser. It holds the characters that math-core can produce for
+  this book's kind of formula, with the taller brackets, roots and sums of the font's MATH table.
+
+The sources come from the packages of tools/fonts-requirements.txt; their digests are checked.
+"""
+
+import hashlib
+import string
+from importlib import metadata
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from sources import ROOT, label_characters, pages
+
+NOTO = ("pylopdf-fonts-zh-tw", "pylopdf_fonts_zh_tw/NotoSansTC-Regular.otf", "5bab0cb3c1cf89dde07c4a95a4054b195afbcfe784d69d75c340780712237537")
+STIX = ("ziamath", "ziamath/fonts/STIXTwoMath-Regular.ttf", "8f42cb183a85043a4dc3f8e41ac3821eb27bf178d68ace929ba439523622323c")
+FIGURE_FONT = ROOT / "code" / "attnlab" / "fonts" / "NotoSansTC-Regular-subset.otf"
+MATH_FONT = ROOT / "_static" / "STIXTwoMath-subset.woff2"
+
+ASCII = set(string.printable) - set("\t\n\r\x0b\x0c")
+GREEK = set("ΓΔΘΛΞΠΣΦΨΩαβγδεζηθικλμνξπρστυφχψωϵϑϕ")
+SIGNS = set("±×÷·−√∞≈≠≤≥≪≫∂∇∑∏∫∈∉∝→←↑↓↔⇒°′″‖…–—¼½¾²³¹⁰⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿᵀ₀₁₂₃₄₅₆₇₈₉₊₋ᵢⱼₖₘₙ●○■□▲△▼★☆✓✗")
+CHINESE_SIGNS = set("，。、；：？！（）「」『』《》〈〉【】〔〕－～｜／％＋＝…—・　０１２３４５６７８９")
+
+
+def figure_characters(root: Path = ROOT) -> set[str]:
+    """What the figure font should hold; characters that Noto Sans TC lacks are left to DejaVu Sans."""
+    prose = set().union(*(page.read_text(encoding="utf-8") for page in pages(root)))
+    return {c for c in ASCII | GREEK | SIGNS | CHINESE_SIGNS | prose | label_characters(root) if c.isprintable()}
+
+
+def math_characters() -> set[str]:
+    """What the formula font should hold."""
+    alphabets = set()
+    # Latin: bold, italic, bold italic, script, double-struck; Greek: bold, italic, bold italic; digits: bold.
+    for first, last in [(0x1D400, 0x1D49B), (0x1D49C, 0x1D4CF), (0x1D538, 0x1D56B), (0x1D6A4, 0x1D755), (0x1D7CE, 0x1D7D7)]:
+        alphabets.update(map(chr, range(first, last + 1)))
+    letterlike = set("ℂℎℏℓℕℙℚℝℤℬℰℱℋℐℒℳℛℯℊℴ")
+    operators = set("±×÷·∘∗⋅∙−∓√∛∞∂∇∑∏∫∮∈∉∋∅∀∃∧∨¬∩∪⊂⊃⊆⊇⊕⊖⊗⊙⊥⊤∥∦∣∤⟨⟩⌊⌋⌈⌉‖∝∼≃≅≈≡≠≤≥≪≫≔≕≜≺≻≲≳⊢⊨∖⋆†‡°′″‴ø")
+    arrows = set("←↑→↓↔↕↦⇐⇒⇔⇑⇓⟵⟶⟷⟸⟹⟺⟼↪↩⇀↼⇌")
+    dots = set("…⋯⋮⋱")
+    stretchy = set("⏞⏟⎴⎵⏜⏝¯ˉ_^ˆ~˜˙¨´`ˇ˘→⃗‾̅̂̃̇̈⃗̄̌")
+    return ASCII | GREEK | alphabets | letterlike | operators | arrows | dots | stretchy | set("–—‘’“”   ")
+
+
+def source(package: str, file: str, digest: str) -> Path:
+    """The font inside an installed package, if it is the one this script was written for."""
+    path = Path(str(metadata.distribution(package).locate_file(file)))
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != digest:
+        raise ValueError(f"{path.name} of {package}: wanted sha256 {digest}, got {found}")
+    return path
+
+
+def make(path: Path, characters: set[str], target: Path, features: list[str], flavor: str | None = None) -> None:
+    """Write the subset with only the characters the font has, and the licence beside it."""
+    options = subset.Options(
+        layout_features=features, name_IDs=["*"], hinting=False, notdef_outline=True, flavor=flavor, drop_tables=["DSIG"]
+    )
+    # Otherwise the time of day would be written into the font.
+    with TTFont(path, recalcTimestamp=False, lazy=True) as font:
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(unicodes=[ord(c) for c in characters])
+        subsetter.subset(font)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        subset.save_font(font, str(target), options)
+        notice = str(font["name"].getDebugName(0))
+    licence = next(file for file in metadata.files(NOTO[0]) or [] if file.name == "LICENSE")
+    text = licence.read_text(encoding="utf-8")
+    (target.parent / "OFL.txt").write_text(f"{notice}\n\n{text.strip()}\n", encoding="utf-8")
+    print(f"{target.relative_to(ROOT)}: {len(characters)} characters asked, {target.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    make(source(*NOTO), figure_characters(), FIGURE_FONT, features=["kern"])
+    make(source(*STIX), math_characters(), MATH_FONT, features=["kern", "ssty", "dtls", "flac", "ccmp", "mark", "mkmk"], flavor="woff2")

@@ -71,7 +71,8 @@ class Picture:
 
     def _repr_html_(self) -> str:
         label = html.escape(self.alt, quote=True)
-        return f'<div class="figure" role="img" aria-label="{label}">{"".join(self.svgs)}</div>'
+        side_by_side = "display:flex;flex-wrap:wrap;gap:8px;justify-content:center"
+        return f'<div class="figure" role="img" aria-label="{label}" style="{side_by_side}">{"".join(self.svgs)}</div>'
 
     def __repr__(self) -> str:
         return f"[圖：{self.alt}]"
@@ -113,7 +114,7 @@ def to_svg(figure: Figure) -> str:
     width = float(re.search(r'width="([\d.]+)pt"', svg)[1])
     svg = re.sub(
         r'^<svg [^>]*viewBox="([^"]+)"[^>]*>',
-        rf'<svg viewBox="\1" style="width:100%;max-width:{width * 1.6:.0f}px" aria-hidden="true">',
+        rf'<svg viewBox="\1" style="flex:1 1 {width:.0f}px;width:100%;max-width:{width * 1.6:.0f}px" aria-hidden="true">',
         svg,
         count=1,
     )

@@ -1,0 +1,108 @@
+r"""Formulas as native MathML, made at build time by math-core: the reader's browser needs a font and no script.
+
+In _config.yml:
+
+    sphinx:
+      local_extensions:
+        mathml: _ext
+      config:
+        html_math_renderer: mathml
+
+_static/math.css shows the formulas in a subset of STIX Two Math, _static/math.js makes wide ones reachable by keyboard.
+Equation numbers and {eq} are Sphinx's own. A formula that math-core does not understand is a warning with page, line
+and source each time the book is built, so that -W ends the build.
+"""
+
+import html
+import re
+from functools import cache
+
+from docutils import nodes
+from math_core import LatexError, LatexToMathML
+from sphinx.locale import _
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+
+FONT = "_static/STIXTwoMath-subset.woff2"
+# These would bring numbers of their own, which {eq} cannot know.
+NUMBERED = re.compile(r"\\begin\{(equation|align|gather|multline|eqnarray)\}")
+
+logger = logging.getLogger(__name__)
+converter = LatexToMathML(annotation=True, fancy_error=False)
+
+
+@cache
+def to_mathml(latex: str, display: bool) -> str:
+    """The <math> element of a formula, with its LaTeX source as annotation.
+
+    Raises:
+        ValueError: math-core does not understand the formula, or it brings a number of its own.
+    """
+    if numbered := NUMBERED.search(latex):
+        raise ValueError(f"\\begin{{{numbered[1]}}} numbers itself; wanted aligned inside $$ … $$ (label)")
+    try:
+        return converter.convert_with_local_state(latex.strip(), displaystyle=display)
+    except LatexError as error:
+        raise ValueError(f"at character {error}") from error
+
+
+def setup(app):
+    app.add_html_math_renderer("mathml", inline_renderers=(visit_inline, None), block_renderers=(visit_display, None))
+    app.connect("doctree-read", check)
+    app.connect("env-get-outdated", read_broken_pages_again)
+    app.connect("html-page-context", load_font_early)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def report(error, node):
+    logger.warning("formula: %s in: %s", error, node.astext().strip(), location=node, type="mathml")
+
+
+def check(app, doctree):
+    """Report every broken formula of a page while it is read, and remember the page."""
+    for node in doctree.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
+        try:
+            to_mathml(node.astext(), isinstance(node, nodes.math_block))
+        except ValueError as error:
+            report(error, node)
+            app.env.metadata[app.env.docname]["broken_formula"] = "yes"
+
+
+def read_broken_pages_again(app, env, added, changed, removed):
+    # Sphinx takes a page that it has read for good; without this, the second build would say nothing.
+    return [page for page, fields in env.metadata.items() if fields.get("broken_formula")]
+
+
+def render(translator, node, display):
+    try:
+        return to_mathml(node.astext(), display)
+    except ValueError as error:
+        builder = translator.builder
+        if not builder.env.metadata[builder.current_docname].get("broken_formula"):
+            report(error, node)  # it came into the page after check, from the output of a cell
+        return f"<code>{html.escape(node.astext())}</code>"
+
+
+def visit_inline(translator, node):
+    translator.body.append(translator.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
+    translator.body.append(render(translator, node, display=False) + "</span>")
+    raise nodes.SkipNode
+
+
+def visit_display(translator, node):
+    translator.body.append(translator.starttag(node, "div", CLASS="math notranslate nohighlight"))
+    translator.body.append(f'<div class="formula">{render(translator, node, display=True)}</div>')
+    if node["number"]:
+        translator.body.append(f'<span class="eqno">({get_node_equation_number(translator, node)})')
+        translator.add_permalink_ref(node, _("Link to this equation"))
+        translator.body.append("</span>")
+    translator.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def load_font_early(app, page, template, context, doctree):
+    """Let the browser fetch the font together with the page, so that formulas do not jump when it comes."""
+    if doctree is not None and next(doctree.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)), None):
+        font = context["pathto"](FONT, resource=True)
+        link = f'<link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin="anonymous" />'
+        context["metatags"] = context.get("metatags", "") + link

@@ -27,28 +27,38 @@ def sinusoidal_encoding(
     """Write every position as d/2 clock hands: PE(p, 2i) = sin(p ω_i), PE(p, 2i+1) = cos(p ω_i).
 
     Args:
-        positions: how many positions, counted from 0; or a tensor of positions (n,), negative ones included.
+        positions: how many positions n, counted from 0; or a tensor of positions (...), negative ones included.
         d: width of the encoding, even.
         base: sets the slowest hand; its wavelength is 2π base^((d−2)/d) positions.
         dtype: of the result; torch's default unless given. Angles are always computed in float64, since
             p ω in float32 loses digits as p grows.
 
     Returns:
-        (n, d). Each row has squared length d/2.
+        (n, d), or (..., d) for a tensor of positions. Each position's vector has squared length d/2.
+
+    Raises:
+        ValueError: less than one position; d is odd or below 2; base is not above 1.
 
     Source: Vaswani et al. 2017, section 3.5.
     """
-    p = torch.arange(positions) if isinstance(positions, int) else positions
-    angles = p.to(torch.float64).unsqueeze(-1) * frequencies(d, base=base)  # (n, 1) * (d/2,) -> (n, d/2)
-    pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)  # (n, d/2, 2)
-    return pairs.flatten(-2).to(dtype or torch.get_default_dtype())  # (n, d): sin and cos alternate
+    if isinstance(positions, int):
+        if positions < 1:
+            raise ValueError(f"positional encoding: wanted at least 1 position, got {positions}")
+        positions = torch.arange(positions)
+    omega = frequencies(d, base=base).to(positions.device)
+    angles = positions.to(torch.float64).unsqueeze(-1) * omega  # (..., 1) * (d/2,) -> (..., d/2)
+    pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)  # (..., d/2, 2)
+    return pairs.flatten(-2).to(dtype or torch.get_default_dtype())  # (..., d): sin and cos alternate
 
 
 def rotation(k: float, d: int, *, base: float = 10000.0) -> Tensor:
     """The matrix that moves any position k steps on: M_k PE(p) = PE(p + k) for every p. (d, d) float64.
 
-    On each pair (sin, cos) it is [[cos kω, sin kω], [−sin kω, cos kω]]: a rotation by kω. M_k does not
-    depend on p; M_0 = I, M_a M_b = M_{a+b}, and M_{−k} = M_kᵀ.
+    On each pair (sin, cos) it is [[cos kω, sin kω], [−sin kω, cos kω]]: a turn by kω, clockwise when sin points
+    right and cos up, as on a clock. M_k does not depend on p; M_0 = I, M_a M_b = M_{a+b}, and M_{−k} = M_kᵀ.
+
+    Raises:
+        ValueError: d is odd or below 2; base is not above 1.
 
     Source: Vaswani et al. 2017, section 3.5, which states that such a matrix exists.
     """
@@ -62,7 +72,12 @@ def reflection(length: int, d: int, *, base: float = 10000.0) -> Tensor:
 
     On each pair it is [[−cos Lω, sin Lω], [sin Lω, cos Lω]] with L = length − 1: determinant −1, a
     reflection. Unlike the rotation it has the length built in.
+
+    Raises:
+        ValueError: length below 1; d is odd or below 2; base is not above 1.
     """
+    if length < 1:
+        raise ValueError(f"reflection: length must be at least 1, got {length}")
     angle = (length - 1) * frequencies(d, base=base)
     c, s = angle.cos(), angle.sin()
     return _block_diagonal(-c, s, s, c)

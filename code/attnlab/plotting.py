@@ -71,7 +71,7 @@ class Picture:
 
     def _repr_html_(self) -> str:
         label = html.escape(self.alt, quote=True)
-        side_by_side = "display:flex;flex-wrap:wrap;gap:8px;justify-content:center"
+        side_by_side = "display:flex;flex-wrap:wrap;gap:8px;justify-content:space-evenly"
         return f'<div class="figure" role="img" aria-label="{label}" style="{side_by_side}">{"".join(self.svgs)}</div>'
 
     def __repr__(self) -> str:
@@ -114,7 +114,7 @@ def to_svg(figure: Figure) -> str:
     width = float(re.search(r'width="([\d.]+)pt"', svg)[1])
     svg = re.sub(
         r'^<svg [^>]*viewBox="([^"]+)"[^>]*>',
-        rf'<svg viewBox="\1" style="flex:1 1 {width:.0f}px;width:100%;max-width:{width * 1.6:.0f}px" aria-hidden="true">',
+        rf'<svg viewBox="\1" style="flex:0 1 {width * 1.6:.0f}px;width:{width * 1.6:.0f}px;max-width:100%" aria-hidden="true">',
         svg,
         count=1,
     )
@@ -126,7 +126,8 @@ def to_svg(figure: Figure) -> str:
     svg = re.sub(r"(url\(|href=\")#", rf"\1#{mark}-", svg)
 
     svg = re.sub(r"'Noto Sans TC'|'DejaVu Sans'", "sans-serif", svg).replace("sans-serif, sans-serif", "sans-serif")
-    svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)  # hundredths of a point: half the size, the same picture
+    # Hundredths of a point are enough: half the size, the same picture. Only inside tags: labels keep their digits.
+    svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d{2})\d+", r"\1", tag[0]), svg)
     svg = re.sub(r"#000000\b", "currentColor", svg)
     svg = re.sub(r"(<text style=\")(?![^\"]*fill:)", r"\1fill: currentColor; ", svg)
     svg = re.sub(r"#ffffff\b", "var(--pst-color-background, #ffffff)", svg)
@@ -156,7 +157,7 @@ def heat_map(
         vmin, vmax: the values of the darkest and the brightest colour.
         numbers: a format such as ".2f" writes the value into each cell.
     """
-    values = values.detach().cpu()
+    values = values.detach().cpu().numpy()
     n, m = values.shape
     ax.imshow(values, vmin=vmin, vmax=vmax, aspect="auto")
     ax.set(xlabel=x_label, ylabel=y_label, title=title)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 _CELL = re.compile(r"^(`{3,}|~{3,}|:{3,})\{code-cell\}[^\n]*\n(.*?)^\1[ \t]*$", re.M | re.S)
-_CELL_OPTION = re.compile(r"^(:[\w-]+:.*|---\n.*?^---)\n", re.M | re.S)
+_CELL_OPTION = re.compile(r"(:[\w-]+:[^\n]*|---\n.*?\n---)\n", re.S)
 
 
 def pages(root: Path = ROOT) -> list[Path]:

@@ -33,14 +33,15 @@ study: setup  ## run the long studies again: code/attnlab/data/*.json (not part 
 test: setup-test html lint  ## build the book and run every test
 	@$(VENV) -m pytest -n 2 --dist loadgroup
 
-lint: setup-test  ## style of the Python code
+lint: setup-test  ## style of the Python code and of the Chinese text
 	@$(VENV) -m ruff check .
+	@$(VENV) tools/lint_zh.py
 
 bench: setup-test  ## time the build, weigh the pages
 	@$(VENV) tools/bench.py
 
 font: setup-test  ## make the fonts' subsets again
-	@$(VENV) -m pip install -q -r tools/fonts-requirements.txt
+	@$(VENV) -m pip install -q --no-deps -r tools/fonts-requirements.txt
 	@$(VENV) tools/make_fonts.py
 
 setup:

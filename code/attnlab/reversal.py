@@ -74,8 +74,14 @@ class ReversalTransformer(nn.Module):
         self.readout = nn.Linear(width, DIGITS)
 
     def positions(self, n: int) -> Tensor:
-        """What is added to the embeddings of n digits: (n, width)."""
+        """What is added to the embeddings of n digits: (n, width).
+
+        Raises:
+            ValueError: more positions than a learned encoding has learned.
+        """
         if self.encoding == "learned":
+            if n > len(self.position):
+                raise ValueError(f"positions: the learned encoding has {len(self.position)} positions, got n={n}")
             return self.position[:n]
         if self.encoding == "none":
             return torch.zeros(n, self.embedding.embedding_dim)

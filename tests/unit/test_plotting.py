@@ -40,6 +40,12 @@ def test_text_is_text():
     assert "Noto" not in svg  # the reader's own fonts show it
 
 
+def test_labels_keep_their_digits():
+    svg = to_svg(curve("0.5379"))
+    assert re.search(r"<text[^>]*>0\.5379</text>", svg)
+    assert not re.search(r"<[^>]*\d\.\d{3}", svg)  # coordinates are shortened
+
+
 def test_colours_follow_the_page():
     svg = to_svg(curve())
     assert "var(--figure-blue, #0072b2)" in svg and "var(--figure-orange, #c75000)" in svg

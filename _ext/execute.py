@@ -63,7 +63,7 @@ def execute_missing(app, env, docnames):
     runs = missing_runs(app, env, docnames, cache)
     if not runs:
         return
-    workers = os.cpu_count() or 1
+    workers = max(2, os.cpu_count() or 1)
     say(f"executing {len(runs)} notebook(s), {workers} at a time: {', '.join(run.page for run in runs)}")
     with ThreadPoolExecutor(workers) as pool:
         environment, timeout = kernel_environment(Path(app.srcdir)), env.mystnb_config.execution_timeout

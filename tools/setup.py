@@ -37,7 +37,8 @@ def main():
     for name in missing:
         if name == "book":
             install_torch()
-        install(f"what the {FILES[name]} lists", "-r", FILES[name])
+        print(f"Set-up: installing {FILES[name]} …", flush=True)
+        install("-r", FILES[name])
         stamp_file(name).write_text(digest(name) + "\n")
     print("Set-up: done.", flush=True)
 
@@ -88,28 +89,44 @@ def make_environment():
 def install_torch():
     """On Linux the package index has the CUDA build, several GB; PyTorch's own has one for the processor alone."""
     pin = next(line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith("torch=="))
-    # One short try: where PyTorch's index cannot be reached, pip goes on with what it has.
-    extra = ["--extra-index-url", TORCH_INDEX, "--retries", "0", "--timeout", "15"] if TORCH_INDEX else []
-    install(f"{pin} (the largest part)", *extra, pin)
+    print(f"Set-up: installing {pin}, the largest part …", flush=True)
+    # One short try: where PyTorch's index cannot be reached, pip goes on with what it has, …
+    extra = ["--extra-index-url", TORCH_INDEX, "--retries", "0", "--timeout", "15"]
+    if TORCH_INDEX and pip_install(*extra, pin) is None:
+        return
+    install(pin)  # … but without retries it may also have missed the usual index.
 
 
-def install(what, *arguments):
-    """Run pip; show its progress on one line; say in one line what went wrong."""
-    command = [python(), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-c", "constraints.txt"]
+def install(*arguments):
+    problem = pip_install(*arguments)
+    if problem:
+        stop(f"{problem} Details: {LOG.relative_to(ROOT)}")
+
+
+def pip_install(*arguments):
+    """Run pip and show its progress. Returns None, or in one line what went wrong."""
+    command = [
+        str(python()),
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--no-input",
+        "-c",
+        "constraints.txt",
+    ]
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
     LOG.parent.mkdir(exist_ok=True)
     begin = time.monotonic()
-    print(f"Set-up: installing {what} …", flush=True)
-    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
-    with LOG.open("a", encoding="utf-8") as log, subprocess.Popen([*command, *arguments], cwd=ROOT, **pipe) as pip:
-        lines = []
+    output = []
+    with LOG.open("a", encoding="utf-8") as log, subprocess.Popen([*command, *arguments], cwd=str(ROOT), **pipe) as pip:
         for line in pip.stdout:
             log.write(line)
-            lines.append(line)
+            output.append(line)
             word, _, rest = line.strip().partition(" ")
             if word in ("Collecting", "Downloading", "Installing", "Building"):
                 print(f"  {time.monotonic() - begin:4.0f} s  {word} {rest}"[:100], flush=True)
-    if pip.returncode:
-        stop(explain("".join(lines)) + f" Details: {LOG.relative_to(ROOT)}")
+    return explain("".join(output)) if pip.returncode else None
 
 
 def explain(output):

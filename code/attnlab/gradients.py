@@ -7,8 +7,15 @@ from torch import Tensor, nn
 
 from attnlab.transformer import TransformerBlock, TransformerEncoder
 
+Step = Callable[[TransformerBlock, Tensor], Tensor]
 
-def block_without_residual(block: TransformerBlock, x: Tensor) -> Tensor:
+
+def whole_block(block: TransformerBlock, x: Tensor) -> Tensor:
+    """The block as it is. (..., n, d_model) -> the same shape."""
+    return block(x)[0]
+
+
+def without_residual(block: TransformerBlock, x: Tensor) -> Tensor:
     """The same block with both additions struck out: x ← Attention(LN(x)); x ← FFN(LN(x)).
 
     With norm_first=False each normalisation follows its layer instead. (..., n, d_model) -> the same shape.
@@ -20,8 +27,13 @@ def block_without_residual(block: TransformerBlock, x: Tensor) -> Tensor:
     return block.norm2(block.feed_forward(x))
 
 
+def layers_alone(block: TransformerBlock, x: Tensor) -> Tensor:
+    """Neither additions nor normalisations: x ← FFN(Attention(x)). (..., n, d_model) -> the same shape."""
+    return block.feed_forward(block.attention(x)[0])
+
+
 def through_depth(
-    depth: int, *, norm_first: bool, residual: bool, seed: int, n: int = 10, d: int = 32, num_heads: int = 4
+    depth: int, step: Step, *, norm_first: bool, seed: int, n: int = 10, d: int = 32, num_heads: int = 4
 ) -> tuple[float, float]:
     """Send a signal up a stack of fresh blocks and a gradient down again.
 
@@ -29,8 +41,8 @@ def through_depth(
 
     Args:
         depth: how many blocks, with PyTorch's initialisation and d_ff = 4d.
-        norm_first: pre-norm; the stack then ends with one more layer normalisation.
-        residual: whether the two additions of every block are there.
+        step: how each block is passed: ``whole_block``, ``without_residual`` or ``layers_alone``.
+        norm_first: pre-norm or post-norm; with pre-norm the signal goes through one more normalisation at the end.
         seed: of the weights, the input and r.
 
     Returns:
@@ -41,13 +53,10 @@ def through_depth(
     stack = TransformerEncoder(depth, d, num_heads, 4 * d, norm_first=norm_first).double()
     x = torch.randn(n, d, dtype=torch.float64, requires_grad=True)
     r = torch.randn(n, d, dtype=torch.float64)
-    if residual:
-        y, _ = stack(x)
-    else:
-        y = x
-        for block in stack.blocks:
-            y = block_without_residual(block, y)
-        y = stack.final_norm(y)
+    y = x
+    for block in stack.blocks:
+        y = step(block, y)
+    y = stack.final_norm(y)
     (gradient,) = torch.autograd.grad(y, x, r)
     y = y.detach()
     spread = (y - y.mean(dim=0)).norm() / y.norm()

@@ -21,7 +21,7 @@ from tqdm import tqdm
 DATA = Path(__file__).parent / "data"
 
 # The name of each study, and the module that declares it as its STUDY.
-STUDIES = {"reversal": "attnlab.reversal_study"}
+STUDIES = {"reversal": "attnlab.reversal_study", "cost": "attnlab.cost_study"}
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Study:
     Args:
         name: of the study and of its file.
         runs: the settings of each run, by the run's name. Settings are JSON values, the random seed among them.
-        execute: called as execute(**settings); returns JSON values, no times and nothing else of the machine.
+        execute: called as execute(**settings); returns JSON values; no times and nothing else of the
+            machine, except where they are what is studied.
     """
 
     name: str

@@ -5,8 +5,16 @@ import math
 import pytest
 import torch
 from attnlab.attention import MultiHeadAttention
-from attnlab.gradients import block_without_residual, first_to_last, lstm_with_forget_bias, through_depth
-from attnlab.transformer import TransformerBlock
+from attnlab.gradients import (
+    Step,
+    first_to_last,
+    layers_alone,
+    lstm_with_forget_bias,
+    through_depth,
+    whole_block,
+    without_residual,
+)
+from attnlab.transformer import TransformerBlock, TransformerEncoder
 from torch import nn
 
 SEEDS = range(2)
@@ -20,35 +28,57 @@ def geometric_mean(values: list[float]) -> float:
 def test_striking_out_the_residual_leaves_the_two_branches(norm_first):
     torch.manual_seed(80)
     block = TransformerBlock(6, 2, 7, norm_first=norm_first).double()
+    for norm in (block.norm1, block.norm2):
+        nn.init.normal_(norm.weight)
     x = torch.randn(5, 6, dtype=torch.float64)
+    assert torch.equal(whole_block(block, x), block(x)[0])
     if norm_first:
         middle = x + block.attention(block.norm1(x))[0]
-        branch = block(x)[0] - middle
-        torch.testing.assert_close(block.feed_forward(block.norm2(middle)), branch, atol=1e-12, rtol=0)
-        wanted = block.feed_forward(block.norm2(middle - x))
+        wanted = block.feed_forward(block.norm2(middle - x))  # the first addition undone, the second left out
+        torch.testing.assert_close(whole_block(block, x) - middle, block.feed_forward(block.norm2(middle)))
     else:
         wanted = block.norm2(block.feed_forward(block.norm1(block.attention(x)[0])))
-    torch.testing.assert_close(block_without_residual(block, x), wanted, atol=1e-12, rtol=0)
+    torch.testing.assert_close(without_residual(block, x), wanted, atol=1e-12, rtol=0)
+    # With the normalisations made idle, only the two layers are left.
+    block.norm1 = block.norm2 = nn.Identity()
+    torch.testing.assert_close(layers_alone(block, x), without_residual(block, x), atol=1e-12, rtol=0)
+
+
+def over_depth(depths: tuple[int, ...], step: Step, *, norm_first: bool) -> dict[int, tuple[float, float]]:
+    """Geometric means of the gradient and of the spread."""
+    runs = {d: [through_depth(d, step, norm_first=norm_first, seed=s) for s in SEEDS] for d in depths}
+    return {d: tuple(geometric_mean(list(column)) for column in zip(*rows, strict=True)) for d, rows in runs.items()}
 
 
 @pytest.mark.parametrize("norm_first", [True, False])
-def test_with_residuals_the_gradient_arrives(norm_first):
-    for depth in (1, 8, 32):
-        gradients = [through_depth(depth, norm_first=norm_first, residual=True, seed=s)[0] for s in SEEDS]
-        assert 0.1 < geometric_mean(gradients) < 10
+def test_with_residuals_the_gradient_arrives_and_positions_stay_apart(norm_first):
+    for gradient, spread in over_depth((1, 16), whole_block, norm_first=norm_first).values():
+        assert 0.2 < gradient < 5
+        assert spread > 0.3
 
 
 def test_without_residuals_it_fades_and_all_positions_become_one():
-    runs = {d: [through_depth(d, norm_first=True, residual=False, seed=s) for s in SEEDS] for d in (1, 4, 32)}
-    gradient = {d: geometric_mean([g for g, _ in values]) for d, values in runs.items()}
-    assert gradient[32] < 0.1 * gradient[1]
-    assert min(spread for _, spread in runs[1]) > 0.05
-    assert max(spread for _, spread in runs[4]) < 1e-8
+    runs = over_depth((1, 4, 16), without_residual, norm_first=True)
+    assert runs[16][0] < 0.2 * runs[1][0]
+    assert runs[1][1] > 0.05 and runs[4][1] < 1e-8
 
 
-def test_with_residuals_positions_stay_apart():
-    for seed in SEEDS:
-        assert through_depth(16, norm_first=True, residual=True, seed=seed)[1] > 0.3
+def test_without_normalisation_too_it_is_gone_after_a_few_blocks():
+    runs = over_depth((1, 8), layers_alone, norm_first=False)
+    assert runs[1][0] > 1e-3 and 0 < runs[8][0] < 1e-7
+
+
+def test_through_depth_is_the_stack():
+    gradient, spread = through_depth(3, whole_block, norm_first=True, seed=5, n=7, d=6, num_heads=2)
+    torch.manual_seed(5)
+    stack = TransformerEncoder(3, 6, 2, 24, norm_first=True).double()
+    x = torch.randn(7, 6, dtype=torch.float64)
+    r = torch.randn(7, 6, dtype=torch.float64)
+    jacobian = torch.autograd.functional.jacobian(lambda x: stack(x)[0], x)  # (7, 6, 7, 6)
+    wanted = torch.einsum("ia,iajb->jb", r, jacobian).norm() / r.norm()
+    assert gradient == pytest.approx(wanted.item(), rel=1e-10)
+    y = stack(x)[0].detach()
+    assert spread == pytest.approx(((y - y.mean(0)).square().sum() / y.square().sum()).sqrt().item(), rel=1e-10)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])

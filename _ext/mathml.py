@@ -20,12 +20,19 @@ from functools import cache
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
 from sphinx.locale import _
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
 FONT = "_static/STIXTwoMath-subset.woff2"
 # These would bring numbers of their own, which {eq} cannot know.
 NUMBERED = re.compile(r"\\begin\{(equation|align|gather|multline|eqnarray)\}")
+
+# math-core would print these, or write elements that browsers do not draw.
+UNDRAWN = re.compile(r"\\begin\{\w+\*?\}\[[tbc]\]|\\boxed|\\b?cancel|\\xcancel|\\fbox")
+# Extra space after a row, as in \\[4pt]: math-core would print the bracket.
+ROW_SPACE = re.compile(r"(\\\\)\*?\[-?[\d.]+(?:pt|em|ex|mm)\]")
+CLOSING, OPENING = "，。、；：？！）」』》…", "（「『《"
 
 logger = logging.getLogger(__name__)
 converter = LatexToMathML(annotation=True, fancy_error=False)
@@ -36,12 +43,14 @@ def to_mathml(latex: str, display: bool) -> str:
     """The <math> element of a formula, with its LaTeX source as annotation.
 
     Raises:
-        ValueError: math-core does not understand the formula, or it brings a number of its own.
+        ValueError: math-core does not understand the formula, or it would be shown wrongly.
     """
     if numbered := NUMBERED.search(latex):
         raise ValueError(f"\\begin{{{numbered[1]}}} numbers itself; wanted aligned inside $$ … $$ (label)")
+    if undrawn := UNDRAWN.search(latex):
+        raise ValueError(f"{undrawn[0]} cannot be shown by browsers")
     try:
-        return converter.convert_with_local_state(latex.strip(), displaystyle=display)
+        return converter.convert_with_local_state(ROW_SPACE.sub(r"\1", latex.strip()), displaystyle=display)
     except LatexError as error:
         raise ValueError(f"at character {error}") from error
 
@@ -51,6 +60,7 @@ def setup(app):
     app.connect("doctree-read", check)
     app.connect("env-get-outdated", read_broken_pages_again)
     app.connect("html-page-context", load_font_early)
+    app.add_post_transform(KeepPunctuation)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -71,6 +81,43 @@ def check(app, doctree):
 def read_broken_pages_again(app, env, added, changed, removed):
     # Sphinx takes a page that it has read for good; without this, the second build would say nothing.
     return [page for page, fields in env.metadata.items() if fields.get("broken_formula")]
+
+
+class KeepPunctuation(SphinxPostTransform):
+    """Keep an inline formula on one line with its punctuation; browsers would begin a line with it."""
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        for formula in list(self.document.findall(nodes.math)):
+            before, after = ends(formula, -1, OPENING), ends(formula, 1, CLOSING)
+            if not (before or after):
+                continue
+            keep = nodes.inline("", "", classes=["keep"])
+            formula.replace_self(keep)
+            keep += [nodes.Text(before), formula, nodes.Text(after)]
+            shorten(keep, -1, len(before))
+            shorten(keep, 1, len(after))
+
+
+def neighbour(node, step):
+    """The text right before (step -1) or after (1) a node, if that is what stands there."""
+    place = node.parent.index(node) + step
+    found = node.parent[place] if 0 <= place < len(node.parent) else None
+    return found if isinstance(found, nodes.Text) else None
+
+
+def ends(node, step, signs):
+    """The signs with which the neighbouring text touches the node."""
+    text = neighbour(node, step) or ""
+    return re.search(f"[{signs}]*$", text)[0] if step < 0 else re.match(f"[{signs}]*", text)[0]
+
+
+def shorten(node, step, count):
+    if count:
+        text = neighbour(node, step)
+        node.parent.replace(text, nodes.Text(text[:-count] if step < 0 else text[count:]))
 
 
 def render(translator, node, display):

@@ -48,6 +48,12 @@ def test_vectors_are_bold_and_matrices_are_tables():
     assert len(shown(r"\begin{bmatrix}1&2&3\\4&5&6\end{bmatrix}").find_all("mtd")) == 6
 
 
+def test_space_after_a_row_is_not_printed():
+    rows = shown(r"\begin{aligned}a &= b \\[6pt] &= [c]\end{aligned}")
+    assert len(rows.find_all("mtr")) == 2
+    assert rows.get_text() == "a=b=[c]"
+
+
 def test_the_source_travels_along():
     tree = BeautifulSoup(to_mathml(r"a < \mathbf b", False), "html.parser")
     assert tree.annotation["encoding"] == "application/x-tex"
@@ -63,6 +69,8 @@ def test_the_source_travels_along():
         (r"x \tag{1}", "tag"),
         (r"\begin{align}a &= b\end{align}", "align.*aligned"),
         (r"\begin{equation}a\end{equation}", "equation.*aligned"),
+        (r"\begin{aligned}[t]a\end{aligned}", "cannot be shown"),
+        (r"\boxed{x}", "cannot be shown"),
     ],
 )
 def test_broken_formulas_are_refused(latex, complaint):
@@ -126,6 +134,17 @@ def test_numbers_links_and_no_script(book):
     assert index.select_one("span.math > math annotation").get_text() == "x_1 < 2"
     assert index.select_one('link[rel="preload"][as="font"]')["href"].endswith(FONT.name)
     assert "MathJax" not in index.decode() and "katex" not in index.decode()
+
+
+def test_punctuation_stays_with_its_formula(book):
+    (book / "plain.md").write_text("# 頁\n\n甲（$a$），乙 $b$ 丙，**$c$**，$d$、「$e$」。\n", encoding="utf-8")
+    (book / "index.md").write_text("# 首頁\n\n```{toctree}\nplain\n```\n", encoding="utf-8")
+    assert build(book) == (0, "")
+    page = BeautifulSoup((book / "_build" / "plain.html").read_text(encoding="utf-8"), "html.parser")
+    for annotation in page.select("annotation"):
+        annotation.extract()
+    assert [kept.get_text() for kept in page.select("span.keep")] == ["（a），", "d、", "「e」。"]
+    assert page.select_one("section p").get_text() == "甲（a），乙 b 丙，c，d、「e」。"
 
 
 def test_every_broken_formula_is_named_each_time_until_it_is_mended(book):

@@ -24,7 +24,6 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
-FONT = "_static/STIXTwoMath-subset.woff2"
 # These would bring numbers of their own, which {eq} cannot know.
 NUMBERED = re.compile(r"\\begin\{(equation|align|gather|multline|eqnarray)\}")
 
@@ -59,7 +58,6 @@ def setup(app):
     app.add_html_math_renderer("mathml", inline_renderers=(visit_inline, None), block_renderers=(visit_display, None))
     app.connect("doctree-read", check)
     app.connect("env-get-outdated", read_broken_pages_again)
-    app.connect("html-page-context", load_font_early)
     app.add_post_transform(KeepPunctuation)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -145,11 +143,3 @@ def visit_display(translator, node):
         translator.body.append("</span>")
     translator.body.append("</div>\n")
     raise nodes.SkipNode
-
-
-def load_font_early(app, page, template, context, doctree):
-    """Let the browser fetch the font together with the page, so that formulas do not jump when it comes."""
-    if doctree is not None and next(doctree.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)), None):
-        font = context["pathto"](FONT, resource=True)
-        link = f'<link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin="anonymous" />'
-        context["metatags"] = context.get("metatags", "") + link

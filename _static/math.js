@@ -2,9 +2,10 @@
 (function () {
   "use strict";
   function look() {
-    document.querySelectorAll("span.math").forEach(function (formula) {
+    document.querySelectorAll("span.math, span.keep").forEach(function (formula) {
       formula.classList.remove("wide");
-      formula.classList.toggle("wide", formula.offsetWidth > formula.parentElement.clientWidth);
+      var column = formula.closest("p, li, td, th, dt, dd, h1, h2, h3, h4, div");
+      formula.classList.toggle("wide", formula.offsetWidth > column.clientWidth);
     });
     document.querySelectorAll("div.math > .formula, span.math").forEach(function (box) {
       var scrolls = box.scrollWidth > box.clientWidth + 1 && box.clientWidth > 0;

@@ -132,7 +132,6 @@ def test_numbers_links_and_no_script(book):
     [link] = index.select(f'a[href="plain.html#{box["id"]}"]')
     assert link.get_text() == "(1)"
     assert index.select_one("span.math > math annotation").get_text() == "x_1 < 2"
-    assert index.select_one('link[rel="preload"][as="font"]')["href"].endswith(FONT.name)
     assert "MathJax" not in index.decode() and "katex" not in index.decode()
 
 

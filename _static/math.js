@@ -16,6 +16,7 @@
   function start() {
     look();
     window.addEventListener("resize", look);
+    document.addEventListener("toggle", look, true); // an answer is unfolded
     if (document.fonts) document.fonts.ready.then(look);
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

@@ -1,4 +1,4 @@
-"""Find the keys of a _config.yml that Jupyter Book does not know: it would ignore them without a word."""
+"""Find what Jupyter Book would ignore in a _config.yml without a word: unknown keys, extensions not loaded."""
 
 import difflib
 import json
@@ -7,10 +7,15 @@ from importlib import resources
 import yaml
 
 
-def unknown_keys(config: dict) -> list[str]:
+def ignored(config: dict) -> list[str]:
     """One line for each unknown key, with the nearest known one. Keys under sphinx.config are checked by Sphinx."""
     faults = []
     _compare(config, _known(), "", faults)
+    sphinx = config.get("sphinx") or {}
+    for name in sphinx.get("local_extensions") or {}:
+        # A list of extensions replaces the one that Jupyter Book would add this one to.
+        if name not in (sphinx.get("config") or {}).get("extensions", [name]):
+            faults.append(f"sphinx.local_extensions.{name} must stand in sphinx.config.extensions too")
     return faults
 
 

@@ -82,9 +82,11 @@ def test_pages_that_would_not_run_as_notebooks(tmp_path):
 def test_keys_that_jupyter_book_would_ignore(tmp_path):
     book = Book(tmp_path / "book", {"index": "# 首頁 Home\n"})
     book.replace("_config.yml", "\nexecute:\n", "\nexceute:\n")
-    book.replace("_config.yml", "  local_extensions:\n", "  local_extension:\n")
+    book.replace("_config.yml", "  recursive_update:", "  recursive_updates:")
+    book.replace("_config.yml", "      - execute\n", "")
     for output in build_twice(book):
         assert output.splitlines() == [
             "_config.yml: unknown key exceute; the nearest known one is execute",
-            "_config.yml: unknown key sphinx.local_extension; the nearest known one is sphinx.local_extensions",
+            "_config.yml: unknown key sphinx.recursive_updates; the nearest known one is sphinx.recursive_update",
+            "_config.yml: sphinx.local_extensions.execute must stand in sphinx.config.extensions too",
         ]

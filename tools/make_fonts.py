@@ -4,7 +4,8 @@
   all pages, prose included, because a word of the text is likely to be a label of the next figure.
 - _static/STIXTwoMath-subset.woff2: formulas in the browser. It holds the characters that math-core can produce for
   this book's kind of formula, with the taller brackets, roots and sums of the font's MATH table. The tall root signs
-  are made as narrow as the smallest one: Chromium reserves for every root the width of the widest sign.
+  are made as narrow as the smallest one: Chromium reserves for every root the width of the widest sign. Primes have the
+  form for exponents, which browsers would have to ask for by the feature ssty.
 
 The sources come from the packages of tools/fonts-requirements.txt; their digests are checked.
 """
@@ -93,6 +94,18 @@ def narrow_roots(font: TTFont) -> None:
         font["hmtx"][name] = (width, round(left * width / advance))
 
 
+def primes_as_exponents(font: TTFont) -> None:
+    """Let the signs ′ ″ ‴ show their large form, which is meant to be raised and made small by the formula."""
+    best = font.getBestCmap()
+    lookups = font["GSUB"].table.LookupList.Lookup
+    tables = [getattr(table, "ExtSubTable", table) for lookup in lookups for table in lookup.SubTable]
+    large = next(table.alternates for table in tables if best[ord("′")] in getattr(table, "alternates", {}))
+    signs = {code: large[best[code]][0] for code in map(ord, "′″‴")}
+    for table in font["cmap"].tables:
+        if table.format != 14:  # that one is for variation selectors
+            table.cmap.update(signs)
+
+
 def make(path: Path, characters: set[str], target: Path, features: list[str], flavor: str | None = None) -> None:
     """Write the subset with only the characters the font has, and the licence beside it."""
     options = subset.Options(
@@ -107,6 +120,7 @@ def make(path: Path, characters: set[str], target: Path, features: list[str], fl
     with TTFont(path, recalcTimestamp=False, lazy=True) as font:
         if "MATH" in font:
             narrow_roots(font)
+            primes_as_exponents(font)
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=[ord(c) for c in characters])
         subsetter.subset(font)

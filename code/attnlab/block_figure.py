@@ -7,8 +7,8 @@ from matplotlib.patches import Circle
 from attnlab.diagrams import LINE, arrow, box, canvas, note
 from attnlab.plotting import BLUE, GREEN, ORANGE
 
-HEIGHT, WIDTH_OF_FIGURE = 4.75, 3.1
-TRUNK, BYPASS = 1.1, 2.35  # x of the boxes, and of the line that passes by them
+HEIGHT, WIDTH_OF_FIGURE = 4.75, 2.85  # two of them side by side in a column of text
+TRUNK, BYPASS = 1.0, 2.2  # x of the boxes, and of the line that passes by them
 PLUS, BOX = 0.13, 0.48  # radius of the sign, height of a box
 
 COLOURS = {"attention": ORANGE, "feed_forward": GREEN, "norm1": BLUE, "norm2": BLUE}

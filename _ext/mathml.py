@@ -115,7 +115,8 @@ def ends(node, step, signs):
 def shorten(node, step, count):
     if count:
         text = neighbour(node, step)
-        node.parent.replace(text, nodes.Text(text[:-count] if step < 0 else text[count:]))
+        # By its place: texts are equal by their letters, and replace() would take the first 「。」 of the paragraph.
+        node.parent[node.parent.index(node) + step] = nodes.Text(text[:-count] if step < 0 else text[count:])
 
 
 def render(translator, node, display):

@@ -136,14 +136,14 @@ def test_numbers_links_and_no_script(book):
 
 
 def test_punctuation_stays_with_its_formula(book):
-    (book / "plain.md").write_text("# 頁\n\n甲（$a$），乙 $b$ 丙，**$c$**，$d$、「$e$」。\n", encoding="utf-8")
+    (book / "plain.md").write_text("# 頁\n\n甲（$a$），乙 $b$ 丙，**$c$**，$d$、「$e$」。`f`。`g` $h$。\n", encoding="utf-8")
     (book / "index.md").write_text("# 首頁\n\n```{toctree}\nplain\n```\n", encoding="utf-8")
     assert build(book) == (0, "")
     page = BeautifulSoup((book / "_build" / "plain.html").read_text(encoding="utf-8"), "html.parser")
     for annotation in page.select("annotation"):
         annotation.extract()
-    assert [kept.get_text() for kept in page.select("span.keep")] == ["（a），", "d、", "「e」。"]
-    assert page.select_one("section p").get_text() == "甲（a），乙 b 丙，c，d、「e」。"
+    assert [kept.get_text() for kept in page.select("span.keep")] == ["（a），", "d、", "「e」。", "h。"]
+    assert page.select_one("section p").get_text() == "甲（a），乙 b 丙，c，d、「e」。f。g h。"
 
 
 def test_every_broken_formula_is_named_each_time_until_it_is_mended(book):

@@ -22,43 +22,62 @@ def closure(sources: Iterable[str], package: Path) -> list[Path]:
     Returns:
         Existing files, sorted.
     """
-    waiting = list(sources)
+    waiting = [(source, PACKAGE) for source in sources]
     found: set[Path] = set()
     texts = []
     while waiting:
-        texts.append(waiting.pop())
-        for name in imported_names(texts[-1]):
+        source, inside = waiting.pop()
+        texts.append(source)
+        for name in imported_names(source, inside):
             for path in _module_files(name, package):
                 if path not in found:
                     found.add(path)
-                    waiting.append(path.read_text(encoding="utf-8"))
-    everything = "\n".join(texts)
-    for path in package.rglob("*"):
-        is_data = path.is_file() and path.suffix not in (".py", ".pyc")
-        # A source may name a family of files by its stem: f"{name}.json".
-        if is_data and (path.name in everything or re.search(rf"\b{re.escape(path.stem)}\b", everything)):
-            found.add(path)
-    return sorted(found)
+                    folders = path.relative_to(package).parts[:-1]
+                    waiting.append((path.read_text(encoding="utf-8"), ".".join([PACKAGE, *folders])))
+    literals = set().union(*map(_string_literals, texts))
+    data = (path for path in package.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc"))
+    return sorted(found.union(path for path in data if _is_named(path, literals)))
 
 
-def imported_names(source: str) -> set[str]:
-    """Dotted names under ``attnlab`` that the source imports; ``from a.b import c`` counts as a.b and a.b.c."""
+def _is_named(path: Path, literals: set[str]) -> bool:
+    """A study is named by its stem, load("reversal"); other files by their name, perhaps within a path."""
+    return path.stem in literals or any(path.name in literal for literal in literals)
+
+
+def imported_names(source: str, inside: str = PACKAGE) -> set[str]:
+    """Dotted names under ``attnlab`` that the source imports; ``from a.b import c`` counts as a.b and a.b.c.
+
+    Args:
+        source: Python.
+        inside: the package that the source is a module of, for relative imports.
+    """
     names: set[str] = set()
-    for node in ast.walk(ast.parse(_without_magics(source))):
+    for node in ast.walk(_parse(source)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            # Within the package, "from . import x" and "from .x import y" lead to the same modules.
-            module = node.module or "" if node.level == 0 else ".".join(filter(None, [PACKAGE, node.module]))
+            module = node.module or ""
+            if node.level:
+                parents = inside.split(".")
+                base = parents[: len(parents) - node.level + 1]
+                module = ".".join([*base, module] if module else base)
             names.add(module)
             names.update(f"{module}.{alias.name}" for alias in node.names)
     return {name for name in names if name == PACKAGE or name.startswith(PACKAGE + ".")}
 
 
-def _without_magics(source: str) -> str:
+def _parse(source: str) -> ast.Module:
     if source.lstrip().startswith("%%"):
-        return ""
-    return re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.M)
+        return ast.Module([], [])
+    try:
+        return ast.parse(re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.M))
+    except SyntaxError:  # whoever runs it will say so, with the place
+        return ast.Module([], [])
+
+
+def _string_literals(source: str) -> set[str]:
+    nodes = ast.walk(_parse(source))
+    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def _module_files(name: str, package: Path) -> list[Path]:

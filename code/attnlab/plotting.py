@@ -114,7 +114,7 @@ def to_svg(figure: Figure) -> str:
     width = float(re.search(r'width="([\d.]+)pt"', svg)[1])
     svg = re.sub(
         r'^<svg [^>]*viewBox="([^"]+)"[^>]*>',
-        rf'<svg viewBox="\1" style="flex:0 1 {width * 1.6:.0f}px;width:{width * 1.6:.0f}px;max-width:100%" aria-hidden="true">',
+        rf'<svg viewBox="\1" style="flex:0 1 {width * 1.6:.0f}px;width:{width * 1.6:.0f}px;max-width:100%;fill:currentColor" aria-hidden="true">',
         svg,
         count=1,
     )

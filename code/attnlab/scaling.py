@@ -199,33 +199,38 @@ def expected_max_weight_at(d: int, m: int, *, power: float) -> float:
     return (weights * torch.tensor(values, dtype=torch.float64)).sum().item()
 
 
-def share_found(
-    *, d: int, power: float, rate: float, adam: bool, keys: int = KEYS, problems: int = 100, steps: int = 100
-) -> float:
+def shares_found(
+    rates: Sequence[float], *, d: int, power: float, adam: bool, problems: int = 100, steps: int = 100
+) -> list[float]:
     """Let gradient descent turn random queries towards a key that was picked by lot; how many get there?
 
-    Each problem has its own N(0, 1) keys and query; only the query learns. The values are one-hot, the wanted
-    output is the picked key's value, and the loss is half the squared error. Scores are divided by d^power.
+    Each problem has its own 8 keys and its own query, all N(0, 1); only the query learns. The values are
+    one-hot, the wanted output is the picked key's value, and the loss is half the squared error. Scores are
+    divided by d^power.
 
     Args:
-        rate: the learning rate, of plain gradient descent or of Adam.
+        rates: learning rates, of plain gradient descent or of Adam; each starts from the same queries.
 
     Returns:
-        The share of problems that end with more than 0.9 of the weight on the picked key.
+        For each rate the share of problems that end with more than 0.9 of the weight on the picked key.
     """
     g = torch.Generator().manual_seed(3)
-    k = torch.randn(problems, keys, d, generator=g)
-    q = torch.randn(problems, 1, d, generator=g).requires_grad_()
-    wanted = torch.nn.functional.one_hot(torch.randint(keys, (problems, 1), generator=g), keys)
-    optimizer = (torch.optim.Adam if adam else torch.optim.SGD)([q], lr=rate)
+    k = torch.randn(problems, KEYS, d, generator=g)
+    start = torch.randn(problems, d, generator=g)
+    wanted = torch.nn.functional.one_hot(torch.randint(KEYS, (problems, 1), generator=g), KEYS)
+    queries = [start.clone().requires_grad_() for _ in rates]
+    groups = [{"params": [q], "lr": rate} for q, rate in zip(queries, rates, strict=True)]
+    optimizer = torch.optim.Adam(groups) if adam else torch.optim.SGD(groups)
+
+    def attend() -> Tensor:
+        return (torch.stack(queries, dim=1) @ k.mT / d**power).softmax(-1)  # (problems, rates, keys)
+
     for _ in range(steps):
-        weights = (q @ k.transpose(-2, -1) / d**power).softmax(-1)  # (problems, 1, keys)
-        loss = (weights - wanted).square().sum() / 2  # a sum: the problems do not share anything
+        loss = (attend() - wanted).square().sum() / 2  # a sum: no problem shares anything with another
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    weights = (q @ k.transpose(-2, -1) / d**power).softmax(-1)
-    return ((weights * wanted).sum(-1) > 0.9).double().mean().item()
+    return ((attend() * wanted).sum(-1) > 0.9).double().mean(0).tolist()
 
 
 def _line(low: float, high: float, points: int) -> tuple[Tensor, float]:

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+
 from attnlab.exercises.scaling import check_head_scores, check_jacobian, check_score_variance
 
 

@@ -136,7 +136,8 @@ def test_numbers_links_and_no_script(book):
 
 
 def test_punctuation_stays_with_its_formula(book):
-    (book / "plain.md").write_text("# 頁\n\n甲（$a$），乙 $b$ 丙，**$c$**，$d$、「$e$」。`f`。`g` $h$。\n", encoding="utf-8")
+    text = "# 頁\n\n甲（$a$），乙 $b$ 丙，**$c$**，$d$、「$e$」。`f`。`g` $h$。\n"
+    (book / "plain.md").write_text(text, encoding="utf-8")
     (book / "index.md").write_text("# 首頁\n\n```{toctree}\nplain\n```\n", encoding="utf-8")
     assert build(book) == (0, "")
     page = BeautifulSoup((book / "_build" / "plain.html").read_text(encoding="utf-8"), "html.parser")

@@ -9,8 +9,9 @@ from pathlib import Path
 import matplotlib
 import matplotlib.pyplot as plt
 import pytest
-from attnlab.plotting import to_svg, use_book_style
 from fontTools.ttLib import TTFont
+
+from attnlab.plotting import to_svg, use_book_style
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))

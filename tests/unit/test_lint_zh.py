@@ -51,7 +51,7 @@ WRONG = {
 
 RIGHT = {
     "Taiwanese text": "每個位置的向量為 $\\mathbf x_i$，裡面有 5 個分量（見 {term}`注意力`），台灣寫「啟」「線」。",
-    "words with a right use": "函數、一階程序、質量 2 公斤、演算法、算法相同、計算法則、均方誤差、共變異數、遞迴網路、循環小數。",
+    "words with a right use": "函數、一階程序、質量 2 公斤、演算法、算法相同、均方誤差、共變異數、循環小數。",
     "two paragraphs": "第一段。\n\n第二段。",
     "list items on lines of their own": "- 甲\n- 乙\n\n1. 丙\n2. 丁",
     "English text may break": "One line\nand another.",

@@ -7,9 +7,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from matplotlib.colors import to_rgba
+
 from attnlab import plotting
 from attnlab.plotting import BLUE, ORANGE, WIDTH, heat_map, show, to_svg, use_book_style
-from matplotlib.colors import to_rgba
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,9 @@
 
 import pytest
 import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
 from attnlab.attention import MultiHeadAttention
 from attnlab.cost import (
     LENGTHS,
@@ -16,8 +19,6 @@ from attnlab.cost import (
 from attnlab.cost_study import STUDY, processor
 from attnlab.study import load, missing
 from attnlab.transformer import FeedForward, TransformerBlock
-from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
 
 
 def counted_macs(function) -> int:

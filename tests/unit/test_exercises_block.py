@@ -3,6 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
+
 from attnlab.exercises.block import check_block_macs, check_layer_norm, check_pre_norm
 
 

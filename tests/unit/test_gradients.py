@@ -4,6 +4,8 @@ import math
 
 import pytest
 import torch
+from torch import nn
+
 from attnlab.attention import MultiHeadAttention
 from attnlab.gradients import (
     Step,
@@ -15,7 +17,6 @@ from attnlab.gradients import (
     without_residual,
 )
 from attnlab.transformer import TransformerBlock, TransformerEncoder
-from torch import nn
 
 SEEDS = range(2)
 

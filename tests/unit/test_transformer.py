@@ -2,10 +2,11 @@
 
 import pytest
 import torch
+from torch import Tensor, nn
+
 from attnlab.attention import causal_mask
 from attnlab.causality import influence_map
 from attnlab.transformer import FeedForward, TransformerBlock, TransformerEncoder
-from torch import Tensor, nn
 
 B, N, D, HEADS, D_FF = 3, 5, 14, 2, 11  # different, and prime but for d = 2 · 7
 TOLERANCE = {torch.float32: 5e-6, torch.float64: 1e-12}

@@ -49,7 +49,7 @@ def to_mathml(latex: str, display: bool) -> str:
     if undrawn := UNDRAWN.search(latex):
         raise ValueError(f"{undrawn[0]} cannot be shown by browsers")
     try:
-        return converter.convert_with_local_state(ROW_SPACE.sub(r"\1", latex.strip()), displaystyle=display)
+        return converter.convert_with_local_state(ROW_SPACE.sub(r"\1", latex.strip("\n")), displaystyle=display)
     except LatexError as error:
         raise ValueError(f"at character {error}") from error
 

@@ -96,7 +96,6 @@ WORDS = {
     "並行": "平行",
     "分辨率": "解析度",
     "命令行": "命令列",
-    "在線(?!性)": "線上",
     "智能": "智慧",
     "人工神經": "類神經",
     # Right as characters, wrong in these words: what is left when Simplified text is turned over by halves.

@@ -48,6 +48,10 @@ def test_vectors_are_bold_and_matrices_are_tables():
     assert len(shown(r"\begin{bmatrix}1&2&3\\4&5&6\end{bmatrix}").find_all("mtd")) == 6
 
 
+def test_a_space_at_the_end_is_part_of_the_formula():
+    assert shown(r"1,\ ", display=False).get_text() == "1,\u00a0"
+
+
 def test_space_after_a_row_is_not_printed():
     rows = shown(r"\begin{aligned}a &= b \\[6pt] &= [c]\end{aligned}")
     assert len(rows.find_all("mtr")) == 2

@@ -111,12 +111,12 @@ def to_svg(figure: Figure) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S)
 
-    width = float(re.search(r'width="([\d.]+)pt"', svg)[1])
+    # matplotlib's style sheet is for everything ("*"), and inline that would be the whole page.
+    svg = re.sub(r"<style[^>]*>.*?</style>\s*", "", svg, flags=re.S)
+    width = 1.6 * float(re.search(r'width="([\d.]+)pt"', svg)[1])
+    style = f"flex:0 1 {width:.0f}px;width:{width:.0f}px;max-width:100%;fill:currentColor;stroke-linejoin:round"
     svg = re.sub(
-        r'^<svg [^>]*viewBox="([^"]+)"[^>]*>',
-        rf'<svg viewBox="\1" style="flex:0 1 {width * 1.6:.0f}px;width:{width * 1.6:.0f}px;max-width:100%;fill:currentColor" aria-hidden="true">',
-        svg,
-        count=1,
+        r'^<svg [^>]*viewBox="([^"]+)"[^>]*>', rf'<svg viewBox="\1" style="{style}" aria-hidden="true">', svg, count=1
     )
 
     # Several figures share one page: references stay (made unique by the content), other ids go.

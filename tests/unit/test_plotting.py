@@ -142,3 +142,9 @@ def test_heat_map_wants_one_name_per_tick():
     _, axes = plt.subplots()
     with pytest.raises(ValueError, match="wanted 3 tick names, got 2"):
         heat_map(axes, torch.zeros(2, 3), x_label="", y_label="", x_ticks=["a", "b"])
+
+
+def test_no_style_sheet_reaches_the_page_around_the_figure():
+    figure, ax = plt.subplots()
+    ax.plot([0, 1])
+    assert "<style" not in to_svg(figure)

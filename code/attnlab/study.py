@@ -21,7 +21,13 @@ from tqdm import tqdm
 DATA = Path(__file__).parent / "data"
 
 # The name of each study, and the module that declares it as its STUDY.
-STUDIES = {"reversal": "attnlab.reversal_study", "cost": "attnlab.cost_study"}
+STUDIES = {
+    "reversal": "attnlab.reversal_study",
+    "cost": "attnlab.cost_study",
+    "deadtime": "attnlab.deadtime_study",
+    "lags": "attnlab.lag_study",
+    "heads": "attnlab.heads_study",
+}
 
 
 @dataclass(frozen=True)

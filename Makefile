@@ -8,7 +8,7 @@ VENV := .venv/bin/python
 SETUP := $(PYTHON) tools/setup.py
 
 .DEFAULT_GOAL := help
-.PHONY: help html page serve lab study test lint bench font setup setup-test clean clean-all
+.PHONY: help html page serve lab study test lint bench font publish-check setup setup-test setup-colab clean clean-all
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -30,7 +30,7 @@ lab:  ## open the pages as notebooks in JupyterLab
 study: setup  ## run the long studies again: code/attnlab/data/*.json (not part of html)
 	@$(VENV) -m attnlab.study
 
-test: setup-test html lint  ## build the book and run every test
+test: setup-colab html lint  ## build the book and run every test
 	@$(VENV) -m pytest -n 2 --dist loadgroup
 
 lint: setup-test  ## style of the Python code and of the Chinese text
@@ -44,14 +44,20 @@ font: setup-test  ## make the fonts' subsets again
 	@$(VENV) -m pip install -q --no-deps -r tools/fonts-requirements.txt
 	@$(VENV) tools/make_fonts.py
 
+publish-check: html  ## check what would be published
+	@$(VENV) tools/publish.py check
+
 setup:
 	@$(SETUP)
 
 setup-test:
 	@$(SETUP) test
 
+setup-colab: setup-test
+	@$(VENV) tools/setup_colab.py
+
 clean:  ## remove what was built; keep the environment
 	rm -rf _build .pytest_cache .ruff_cache
 
 clean-all: clean  ## and the environment
-	rm -rf .venv code/*.egg-info
+	rm -rf .venv .venv-colab code/*.egg-info

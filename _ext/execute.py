@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -33,8 +34,6 @@ KERNEL_ENVIRONMENT = {
     "TZ": "UTC",
 }
 COLOURS = r"\x1b\[[0-9;]*m"
-# Without it ipykernel warns, at each start, of a connection in plain text.
-CLIENT = Config({"KernelManager": {"transport_encryption": "auto"}})
 
 
 @dataclass
@@ -65,9 +64,9 @@ def execute_missing(app, env, docnames):
         return
     workers = max(2, os.cpu_count() or 1)
     say(f"executing {len(runs)} notebook(s), {workers} at a time: {', '.join(run.page for run in runs)}")
-    with ThreadPoolExecutor(workers) as pool:
-        environment, timeout = kernel_environment(Path(app.srcdir)), env.mystnb_config.execution_timeout
-        waiting = [pool.submit(execute, run, timeout, environment) for run in runs]
+    environment, timeout = kernel_environment(Path(app.srcdir)), env.mystnb_config.execution_timeout
+    with tempfile.TemporaryDirectory() as sockets, ThreadPoolExecutor(workers) as pool:
+        waiting = [pool.submit(execute, run, timeout, environment, sockets) for run in runs]
         for number, future in enumerate(as_completed(waiting), 1):
             run = future.result()
             say(f"  [{number}/{len(runs)}] {run.page}: {run.seconds:.1f} s{' FAILED' if run.error else ''}")
@@ -114,14 +113,20 @@ def kernel_environment(book: Path) -> dict[str, str]:
     return os.environ | KERNEL_ENVIRONMENT | {"PYTHONPATH": path}
 
 
-def execute(run: Run, timeout: int, environment: dict[str, str]) -> Run:
+def connection(run: Run, sockets: str) -> Config:
+    # Sockets that are files: a TCP port that was free may be taken before the kernel opens it.
+    file = Path(sockets) / f"{run.page.replace('/', '-')}.json"
+    return Config({"KernelManager": {"transport": "ipc", "connection_file": str(file)}})
+
+
+def execute(run: Run, timeout: int, environment: dict[str, str], sockets: str) -> Run:
     begin = time.monotonic()
     client = NotebookClient(
         run.notebook,
         timeout=timeout,
         record_timing=False,
         resources={"metadata": {"path": str(run.path.parent)}},
-        config=CLIENT,
+        config=connection(run, sockets),
         log=quiet_log(),
     )
     try:
@@ -129,7 +134,7 @@ def execute(run: Run, timeout: int, environment: dict[str, str]) -> Run:
         run.error = stderr(run)
     except CellExecutionError:
         run.error = raised(run)
-    except (CellTimeoutError, DeadKernelError) as fault:
+    except (CellTimeoutError, DeadKernelError, RuntimeError) as fault:  # the last: the kernel did not start
         run.error = f"{type(fault).__name__}: {fault}"
     run.seconds = time.monotonic() - begin
     return run

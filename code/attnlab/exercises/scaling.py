@@ -80,9 +80,9 @@ def check_score_variance(answer: Callable[[Tensor, Tensor], Tensor | float]) -> 
         ((cov_q.diagonal() * cov_k.diagonal()).sum(), "只用了對角線：分量之間的相關（非對角線的項）也要算。"),
         (cov_q.trace() * cov_k.trace(), "兩個 trace 相乘不等於乘積的 trace。"),
         (cov_q.trace() * cov_k.trace() / 5, "這假設了分量獨立而且變異數都相同；題目的共變異數矩陣不是這樣。"),
-        (cov_q.sum() * cov_k.sum(), "下標要配對：同一組 (m, l) 的兩個共變異數相乘，再對 m、l 加總。"),
+        (cov_q.sum() * cov_k.sum(), "下標要配對：同一組 (r, l) 的兩個共變異數相乘，再對 r、l 加總。"),
         (wanted.sqrt(), "這是標準差；題目要的是變異數。"),
     ):
         if same(wrong):
             raise Wrong(hint)
-    raise Wrong("數字不對。把 (q·k)² 展開成 Σₘ Σₗ qₘ qₗ kₘ kₗ，再取期望值。")
+    raise Wrong("數字不對。把 (q·k)² 展開成 Σᵣ Σₗ qᵣ qₗ kᵣ kₗ，再取期望值。")

@@ -20,7 +20,7 @@ LENGTH = 40  # samples in a record
 
 
 class Process(NamedTuple):
-    """y[t+1] = a y[t] + b u[t−d] + e[t+1], with e white and Gaussian.
+    """y[t+1] = a y[t] + b u[t−d] + w[t+1], with w white and Gaussian.
 
     What a zero-order hold and a sampler make of K exp(−T_d s)/(τ s + 1) when T_d is d sampling times.
 
@@ -28,7 +28,7 @@ class Process(NamedTuple):
         a: the pole, exp(−SAMPLING_TIME/τ), between 0 and 1; no unit.
         b: °C per kW, K (1 − a).
         d: dead time in samples.
-        noise: standard deviation of e, °C.
+        noise: standard deviation of w, °C.
     """
 
     a: float = 0.8
@@ -87,7 +87,7 @@ def simulate(
         a, b: as in ``Process``; a number, or one for each record, (B,).
         d: dead time in samples; an integer, one for each record (B,), or one for each sample (B, T), so that it
             may change inside a record.
-        noise: standard deviation of e, °C.
+        noise: standard deviation of w, °C.
 
     Returns:
         y in °C, (B, T + 1): y[t+1] is the answer to u[t−d] and to everything before.

@@ -34,12 +34,16 @@ def run(seed: int, noise: float, hold: float, measurement_noise: float) -> dict:
         return {"share": round(share, 4), "error": error and round(error, 4)}
 
     start, own, foreign = LagAttention(), trained(seed, **condition), trained(seed, **QUIET)
-    banks = {"arx": arx_bank(test), "bayes": bayes_bank(test, noise=unit), "output-error": output_error_bank(test)}
+    banks = {
+        "arx": arx_bank(test.u, test.y),
+        "bayes": bayes_bank(test.u, test.y, noise=unit),
+        "output-error": output_error_bank(test.u, test.y),
+    }
     result = {
-        "correlation": marks(cross_correlation(test).argmax(-1)),
-        "difference": marks(cross_correlation(test, output_pole=1.0).argmax(-1)),
-        "inverse": marks(cross_correlation(test, output_pole=0.8).argmax(-1)),
-        "prewhitened": marks(cross_correlation(test, input_pole=1 - 1 / hold).argmax(-1)),
+        "correlation": marks(cross_correlation(test.u, test.y).argmax(-1)),
+        "difference": marks(cross_correlation(test.u, test.y, output_pole=1.0).argmax(-1)),
+        "inverse": marks(cross_correlation(test.u, test.y, output_pole=0.8).argmax(-1)),
+        "prewhitened": marks(cross_correlation(test.u, test.y, input_pole=1 - 1 / hold).argmax(-1)),
     }
     for name, model in (("start", start), ("attention", own), ("foreign", foreign)):
         prediction, weights = attend(model, test)

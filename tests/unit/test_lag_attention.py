@@ -10,7 +10,6 @@ from attnlab.lag_attention import (
     TAPS,
     WINDOW,
     LagAttention,
-    Windows,
     draw_jump,
     draw_windows,
     least_squares_step,
@@ -99,7 +98,8 @@ def test_jump_happens_where_it_is_said():
 
 def test_cross_correlations_against_numpy():
     windows = draw_windows(5, generator(7))
-    plain, filtered = cross_correlation(windows), cross_correlation(windows, output_pole=0.8, input_pole=0.5)
+    plain = cross_correlation(windows.u, windows.y)
+    filtered = cross_correlation(windows.u, windows.y, output_pole=0.8, input_pole=0.5)
     for i in range(5):
         y, u = windows.y[i].numpy(), windows.u[i].numpy()
         for k in range(LAGS):
@@ -115,7 +115,7 @@ def test_cross_correlations_against_numpy():
 
 def test_arx_bank_against_a_library():
     windows = draw_windows(5, generator(8))
-    bank = arx_bank(windows)
+    bank = arx_bank(windows.u, windows.y)
     for i in range(5):
         y, residuals, predictions = windows.y[i].double(), [], []
         for k in range(LAGS):
@@ -132,7 +132,7 @@ def test_arx_bank_against_a_library():
 
 def test_bayes_bank_is_a_softmax_of_squared_residuals():
     windows = draw_windows(3, generator(9))
-    bank = bayes_bank(windows, noise=0.3, points=5)
+    bank = bayes_bank(windows.u, windows.y, noise=0.3, points=5)
     for i in range(3):
         y, log_likelihoods, steps = windows.y[i].double(), [], []
         for k in range(LAGS):
@@ -151,8 +151,19 @@ def test_bayes_bank_is_a_softmax_of_squared_residuals():
 
 def test_without_noise_each_bank_finds_every_lag_that_the_input_shows():
     windows = draw_windows(400, generator(10), noise=0.0, hold=1.0)
-    for bank in (arx_bank(windows), bayes_bank(windows, noise=0.05), output_error_bank(windows, points=24)):
+    u, y = windows.u, windows.y
+    for bank in (arx_bank(u, y), bayes_bank(u, y, noise=0.05), output_error_bank(u, y, points=24)):
         assert share(bank.lag, windows) > 0.99
+
+
+def test_banks_take_any_leading_dimensions():
+    windows = draw_windows(6, generator(12))
+    u, y = windows.u.unflatten(0, (2, 3)), windows.y.unflatten(0, (2, 3))
+    coarse = {"points": 3}
+    for method, settings in ((arx_bank, {}), (bayes_bank, coarse | {"noise": 0.1}), (output_error_bank, coarse)):
+        flat, folded = method(windows.u, windows.y, **settings), method(u, y, **settings)
+        assert torch.equal(folded.lag.flatten(), flat.lag)
+        assert torch.allclose(folded.prediction.flatten(), flat.prediction)
 
 
 def test_output_error_bank_is_exact_where_its_pole_lies_on_the_grid():
@@ -160,11 +171,9 @@ def test_output_error_bank_is_exact_where_its_pole_lies_on_the_grid():
     u = random_input(50, 80, generator(11), hold=2.0)
     d = torch.arange(50) % LAGS
     y = simulate(u, a=a, b=0.5, d=d)
-    empty = torch.zeros(50)
-    windows = Windows(u[:, -(WINDOW + LAGS - 1) :], y[:, -(WINDOW + 1) : -1], y[:, -1], empty, empty, d)
-    bank = output_error_bank(windows, points=points)
+    bank = output_error_bank(u[:, -(WINDOW + LAGS - 1) :], y[:, -(WINDOW + 1) : -1], points=points)
     assert torch.equal(bank.lag, d)
-    assert torch.allclose(bank.prediction, windows.target, atol=2e-3)
+    assert torch.allclose(bank.prediction, y[:, -1], atol=2e-3)
 
 
 def test_training_turns_correlation_into_prewhitened_correlation():
@@ -176,8 +185,8 @@ def test_training_turns_correlation_into_prewhitened_correlation():
     test = draw_windows(2000, generator(99))
     with torch.no_grad():
         prediction, weights = model.attend(test.u, test.y)
-    assert share(cross_correlation(test).argmax(-1), test) == pytest.approx(0.31, abs=0.04)
-    assert 0.95 <= share(weights.argmax(-1), test) < share(arx_bank(test).lag, test) + 0.01
+    assert share(cross_correlation(test.u, test.y).argmax(-1), test) == pytest.approx(0.31, abs=0.04)
+    assert 0.95 <= share(weights.argmax(-1), test) < share(arx_bank(test.u, test.y).lag, test) + 0.01
     assert (prediction - test.target).square().mean().item() < 1.3 * 0.05**2
     taps = model.query_taps.detach() / model.query_taps.detach()[0]
     assert (taps[1:4] < 0).all() and taps.sum() < 0.4  # high-pass

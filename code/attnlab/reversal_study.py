@@ -119,19 +119,6 @@ def _declare() -> dict[str, dict]:
         "pre-norm": {"norm_first": True},
     }.items():
         declare(name, "transformer", 3, model_settings=settings)
-    # Is the recurrent network given a fair chance? Longer, faster, and with as few parameters as the Transformer.
-    declare("lstm-long", "lstm", 3, steps=6000, evaluate_every=100)
-    declare("lstm-1e-2", "lstm", 3, steps=4000, learning_rate=1e-2, evaluate_every=100)
-    declare("lstm-1e-3", "lstm", 3, learning_rate=1e-3)
-    declare("transformer-1e-2", "transformer", 3, learning_rate=1e-2)
-    declare("transformer-1e-3", "transformer", 3, learning_rate=1e-3)
-    small = {"width": 24, "hidden": 22}
-    declare("lstm-small", "lstm", 3, model_settings=small, steps=6000, evaluate_every=200)
-    declare("lstm-small-1e-2", "lstm", 2, model_settings=small, steps=4000, learning_rate=1e-2, evaluate_every=200)
-    # Longer sequences.
-    for length, seeds in ((20, 3), (40, 2)):
-        declare(f"transformer-length-{length}", "transformer", 3, length=length, stop_when_perfect=True)
-        declare(f"lstm-length-{length}", "lstm", seeds, length=length, evaluate_every=300)
     # How soon 100 % can be reached: against the first script at length 10, against UvA's recipe at its length 16.
     for length in (10, 16):
         to_perfect = {"length": length, "stop_when_perfect": True}
@@ -148,6 +135,20 @@ def _declare() -> dict[str, dict]:
     # Twice as large at the start, the learned positions saturate the softmax.
     loud = {"model_settings": {"encoding": "learned", "position_scale": 2.0}, "learning_rate": 1e-2}
     declare("learned-loud", "transformer", 5, steps=2000, stop_when_perfect=True, **loud)
+    # Longer sequences.
+    for length in (20, 40):
+        declare(f"transformer-length-{length}", "transformer", 3, length=length, stop_when_perfect=True)
+        declare(f"lstm-length-{length}", "lstm", 2, length=length, evaluate_every=300)
+    # Is the recurrent network given a fair chance? Longer, faster, and with as few parameters as the Transformer.
+    for rate in ("1e-2", "1e-3"):
+        early = {"evaluate_every": 10, "stop_when_perfect": True}
+        declare(f"transformer-{rate}", "transformer", 3, learning_rate=float(rate), **early)
+    declare("lstm-1e-3", "lstm", 2, learning_rate=1e-3)
+    declare("lstm-long", "lstm", 3, steps=6000, evaluate_every=100)
+    declare("lstm-1e-2", "lstm", 2, steps=4000, learning_rate=1e-2, evaluate_every=100)
+    small = {"width": 24, "hidden": 22}
+    declare("lstm-small", "lstm", 2, model_settings=small, steps=6000, evaluate_every=200)
+    declare("lstm-small-1e-2", "lstm", 2, model_settings=small, steps=4000, learning_rate=1e-2, evaluate_every=200)
     return runs
 
 

@@ -14,7 +14,7 @@ from attnlab.reversal_study import STUDY, build
 
 # Groups of the study. In each list the first one is what the others are compared with.
 COMPARISONS = {
-    "length 10, against the recipe of the course's first script": ["speed-10-source", "speed-10-sinusoid", "speed-10-learned"],
+    "length 10, against the course's first script": ["speed-10-source", "speed-10-sinusoid", "speed-10-learned"],
     "length 16, against UvA's recipe": ["speed-16-uva", "speed-16-source", "speed-16-sinusoid", "speed-16-learned"],
 }
 SEEDS = range(5)

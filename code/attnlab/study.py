@@ -27,6 +27,7 @@ STUDIES = {
     "deadtime": "attnlab.deadtime_study",
     "lags": "attnlab.lag_study",
     "heads": "attnlab.heads_study",
+    "reversal_weights": "attnlab.reversal_weights",
 }
 
 

@@ -75,7 +75,7 @@
     const { text, rect, tag, picture } = Object.fromEntries(
       ["text", "rect", "tag", "picture"].map((name) => [name, labSvg[name].bind(labSvg)]),
     );
-    const { ORANGE, GREY } = labSvg;
+    const { ORANGE } = labSvg;
     const narrow = digits.replace(/[０-９]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 0xfee0));
     const cleaned = narrow.replace(/[ ,，、　]/g, "");
     const complains = complaint(cleaned);
@@ -98,7 +98,8 @@
         text(LEFT - 8, middle, `輸出 ${i}`, { anchor: "end" }),
         ...weights[i].map((weight, j) => rect(LEFT + CELL * j, y, CELL, CELL, { fill: shade(weight) })),
         text(LEFT + CELL * (looked + 0.5), middle, String(x[looked]), { anchor: "middle", fill: on }),
-        text(ANSWER, middle, `${answer}  ${share}`, { fill: answer === x[LENGTH - 1 - i] ? "currentColor" : GREY }),
+        text(ANSWER, middle, String(answer), { size: 15, fill: answer === x[LENGTH - 1 - i] ? "currentColor" : ORANGE }),
+        text(ANSWER + 18, middle, share, { size: 11 }),
       ];
       if (i === query) row.push(rect(LEFT - 1, y, CELL * LENGTH + 2, CELL, { stroke: ORANGE, "stroke-width": 2.5 }));
       const label = `輸出 ${i}：${answer}，信心 ${share}，看得最多的是輸入 ${looked}`;

@@ -5,7 +5,7 @@ from functools import cache
 import torch
 
 from attnlab.lab import Frame, Lab, Slider, Text
-from attnlab.labs.svg import GREY, INK, ORANGE, SHADES, picture, rect, tag, text
+from attnlab.labs.svg import INK, ORANGE, SHADES, picture, rect, tag, text
 from attnlab.plotting import ON_DARK, ON_LIGHT
 from attnlab.reversal import LENGTH, ReversalTransformer
 from attnlab.reversal_weights import trained, unpack
@@ -64,7 +64,8 @@ def draw(digits: str, query: int) -> Frame:
             text(LEFT - 8, middle, f"輸出 {i}", anchor="end"),
             *(rect(LEFT + CELL * j, y, CELL, CELL, fill=_shade(w)) for j, w in enumerate(weights[i].tolist())),
             text(LEFT + CELL * (looked + 0.5), middle, str(x[looked]), anchor="middle", fill=on),
-            text(ANSWER, middle, f"{answer}  {share}", fill=INK if answer == x[-1 - i] else GREY),
+            text(ANSWER, middle, str(answer), size=15, fill=INK if answer == x[-1 - i] else ORANGE),
+            text(ANSWER + 18, middle, share, size=11),
         ]
         if i == query:
             row.append(rect(LEFT - 1, y, CELL * LENGTH + 2, CELL, stroke=ORANGE, stroke_width=2.5))

@@ -46,16 +46,16 @@ def one_head_bound(taps: tuple[float, ...]) -> float:
 class SignalHeads(nn.Module):
     """Causal attention from a signal to a signal, and nothing else: no residual, no feed-forward, no bias.
 
-    h_t = w x_t + p_t,  y_t = [head₁, …, head_h]_t W_O, with the values made of h_t. The vectors p_t, one for each
+    z_t = w x_t + p_t,  y_t = [head₁, …, head_h]_t W_O, with the values made of z_t. The vectors p_t, one for each
     position, are learned.
 
     Args:
         num_heads: h.
-        scores_see_signal: make queries and keys of h_t, position and signal. Without it they are made of p_t
+        scores_see_signal: make queries and keys of z_t, position and signal. Without it they are made of p_t
             alone: the weights are the same for every signal, and the model is a linear filter with an offset.
         position_scale: standard deviation of the initial p_t.
         length: n, samples in a record.
-        width: of h_t; every head has width/num_heads of it.
+        width: of z_t; every head has width/num_heads of it.
 
     Raises:
         ValueError: num_heads does not divide width.
@@ -83,9 +83,9 @@ class SignalHeads(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """x (B, n) -> y (B, n), and the weights: (h, n, n), or (B, h, n, n) where the scores see the signal."""
-        h = self.signal(x.unsqueeze(-1)) + self.position  # (B, n, width)
-        known = h if self.scores_see_signal else self.position  # (B, n, width), or (n, width)
-        q, k, v = self._split(self.query(known)), self._split(self.key(known)), self._split(self.value(h))
+        z = self.signal(x.unsqueeze(-1)) + self.position  # (B, n, width)
+        known = z if self.scores_see_signal else self.position  # (B, n, width), or (n, width)
+        q, k, v = self._split(self.query(known)), self._split(self.key(known)), self._split(self.value(z))
         heads, weights = scaled_dot_product_attention(q, k, v, allowed=causal_mask(x.shape[-1]))  # (B, h, n, d_k)
         return self.output(heads.transpose(-3, -2).flatten(-2)).squeeze(-1), weights  # (B, n, width) -> (B, n)
 

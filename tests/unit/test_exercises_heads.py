@@ -44,6 +44,8 @@ def test_right_ways_to_split_pass(answer):
         (lambda x, h: split(x, h).flip(1), "順序反了"),
         (lambda x, h: split(x, h)[:, :1].expand(-1, h, -1, -1), "同一段"),
         (lambda x, h: split(x, h) + 1, "內容不對"),
+        (lambda x, h: split(x, 3), "寫死"),
+        (lambda x, h: split(x, x.shape[-1] // 7), "寫死"),
         (lambda x, h: x, "形狀應該是"),
         (lambda x, h: x.view(3, 3), "出錯"),
         (lambda x, h: None, "張量"),
@@ -93,6 +95,7 @@ def test_right_multi_head_attention_passes(answer):
         (with_(join=lambda z: z.flip(0).transpose(0, 1).flatten(1)), "順序反了"),
         (lambda x, q, k, v, o, h: multi_head(x, q, k, v, o.T, h), "轉置"),
         (lambda x, q, k, v, o, h: multi_head(x, k, q, v, o, h), "數字不對"),
+        (lambda x, q, k, v, o, h: multi_head(x, q, k, v, o, 3), "寫死"),
         (lambda x, q, k, v, o, h: multi_head(x, q, k, v, o, h)[0], "形狀應該是"),
     ],
 )

@@ -30,6 +30,8 @@ def check_split_heads(answer: Callable[[Tensor, int], Tensor]) -> str:
         raise Wrong("最後兩個軸對調了：每個頭裡，一列是一個位置，形狀是 (B, h, n, d_k)。")
     out = tensor_of_shape(out, (B, HEADS, N, D_K), "輸出")
     if torch.equal(out, _split(x)):
+        if not torch.equal(answer(x, D_K), torch.stack(x.chunk(D_K, dim=-1), dim=1)):
+            raise Wrong(f"D = {D} 切成 {HEADS} 個頭時對，切成 {D_K} 個頭時不對：有沒有把頭數或 d_k 寫死？")
         return "每個頭拿到所有位置的同一段分量。"
     for wrong, hint in (
         (
@@ -63,6 +65,9 @@ def check_multi_head(answer: Callable[..., Tensor]) -> str:
     heads, weights = scaled_dot_product_attention(_split(q), _split(k), _split(v))  # (h, n, d_k), (h, n, n)
     joined = heads.transpose(0, 1).flatten(1)  # (n, D)
     if close(out, joined @ w_o, 1e-5):
+        one_head, _ = scaled_dot_product_attention(q, k, v)
+        if not close(answer(*inputs, 1), one_head @ w_o, 1e-5):
+            raise Wrong(f"h = {HEADS} 時對，h = 1 時不對：有沒有把頭數或 d_k 寫死？")
         return "和公式相同：各頭各自注意，接起來，再乘 W_O。"
 
     def with_scale(scale: float) -> Tensor:
@@ -107,7 +112,7 @@ def check_one_head_bound(answer: Callable[[tuple[float, ...]], float]) -> str:
         (lambda taps: math.sqrt(one_head_bound(taps)), "開了根號：均方誤差是平方和，不開根號。"),
         (
             lambda taps: min(sum(w for w in taps if w > 0), sum(-w for w in taps if w < 0)),
-            "加的是絕對值：白噪音的均方誤差是係數的平方和。",
+            "加的是絕對值：白雜訊的均方誤差是係數的平方和。",
         ),
         (lambda taps: squares(taps, -1), "只算了增益為正的情形。增益也可以是負的，兩種裡取小的。"),
         (lambda taps: squares(taps, 1), "只算了增益為負的情形。增益也可以是正的，兩種裡取小的。"),

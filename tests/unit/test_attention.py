@@ -32,7 +32,8 @@ def test_equals_a_loop_over_the_formula():
     q, k, v = inputs()
     output, weights = scaled_dot_product_attention(q, k, v)
     for i in range(N):
-        exponentials = [math.exp(sum(a * b for a, b in zip(q[i].tolist(), k[j].tolist())) / math.sqrt(D_K)) for j in range(M)]
+        scores = [sum(a * b for a, b in zip(q[i].tolist(), k[j].tolist())) / math.sqrt(D_K) for j in range(M)]
+        exponentials = [math.exp(score) for score in scores]
         alpha = [e / sum(exponentials) for e in exponentials]
         assert weights[i].tolist() == pytest.approx(alpha, abs=1e-12)
         for c in range(D_V):
@@ -104,7 +105,7 @@ def test_a_query_that_may_look_nowhere_gives_zeros_and_finite_gradients():
 
 
 def test_a_mask_cannot_be_beaten_by_low_scores():
-    q, k, v = inputs(n=N, m=N)
+    q, _, v = inputs(n=N, m=N)
     with_low_scores = -1e9 * q @ q.T  # far below any finite filling
     _, weights = scaled_dot_product_attention(with_low_scores, torch.eye(N, dtype=q.dtype), v, allowed=causal_mask(N))
     assert (weights.triu(1) == 0).all()

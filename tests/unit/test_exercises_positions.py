@@ -5,6 +5,7 @@ import re
 
 import pytest
 import torch
+
 from attnlab.exercises import positions as ex
 from attnlab.positions import frequencies, rotation, sinusoidal_encoding
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+
 from attnlab.attention import causal_mask, scaled_dot_product_attention
 from attnlab.positions import frequencies, reflection, rotation, sinusoidal_encoding
 

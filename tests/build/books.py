@@ -45,7 +45,7 @@ class Book:
         """
         self.folder = folder
         folder.mkdir(parents=True)
-        for name in ("_ext", "_static"):
+        for name in ("_ext", "_static", "_templates"):
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "_config.yml", folder)
         first, *others = pages

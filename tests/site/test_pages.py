@@ -29,7 +29,7 @@ def prose(page):
 
 
 def test_language_title_and_description(page):
-    assert page.html.html["lang"] == "zh-TW"
+    assert page.html.html["lang"] == "zh-Hant-TW"
     title = re.search(r"^# (.+)$", page.source, re.M)[1]
     heading = page.article.h1
     heading.find("a", class_="headerlink").extract()

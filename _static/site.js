@@ -1,0 +1,186 @@
+// What the pages need of a script: theme, menus on a telephone, search by Ctrl+K, copying code, marks after a search.
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const all = (selector, where = document) => [...where.querySelectorAll(selector)];
+  const one = (selector) => document.querySelector(selector);
+
+  // Light, dark, or as the system has it.
+  const MODES = { auto: "跟隨系統", light: "淺色", dark: "深色" };
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const themeButton = one(".theme-button");
+  function setMode(mode) {
+    root.dataset.mode = mode;
+    root.dataset.theme = mode === "dark" || (mode === "auto" && system.matches) ? "dark" : "light";
+    themeButton.title = `深淺色：${MODES[mode]}`;
+    themeButton.setAttribute("aria-label", themeButton.title);
+    try {
+      localStorage.setItem("mode", mode);
+    } catch {} // a browser may forbid it; the choice then lasts for this page
+  }
+  themeButton.addEventListener("click", () => {
+    const order = system.matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
+    setMode(order[(order.indexOf(root.dataset.mode) + 1) % 3]);
+  });
+  system.addEventListener("change", () => setMode(root.dataset.mode));
+  setMode(root.dataset.mode);
+
+  // A part of the page beside the text becomes a dialog where there is no room for it.
+  function drawer(button, part, dialog, wide) {
+    if (!button || !part) return button?.remove();
+    button.setAttribute("aria-haspopup", "dialog");
+    button.addEventListener("click", () => {
+      if (matchMedia(wide).matches) return part.toggleAttribute("hidden");
+      dialog.append(...part.childNodes);
+      dialog.className = part.className;
+      dialog.showModal();
+    });
+    dialog.addEventListener("close", () => {
+      part.append(...dialog.childNodes);
+      button.focus();
+    });
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog || event.target.closest("a")) dialog.close();
+    });
+  }
+  drawer(one(".menu-button"), one("#menu"), one("#menu-dialog"), "(min-width: 992px)");
+  drawer(one(".contents-button"), one("#contents"), one("#contents-dialog"), "(min-width: 1200px)");
+
+  const search = one("#search-dialog");
+  function openSearch(event) {
+    event.preventDefault();
+    const here = one("article .book-search input");
+    if (here) return here.focus();
+    if (!search.open) search.showModal();
+    search.querySelector("input").select();
+  }
+  all(".search-link, .search-button").forEach((link) => link.addEventListener("click", openSearch));
+  addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k")
+      openSearch(event);
+    if (event.key === "Escape") closeMenus();
+  });
+  search.addEventListener("click", (event) => event.target === search && search.close());
+
+  function closeMenus(but) {
+    all("details.menu[open]").forEach((menu) => menu !== but && (menu.open = false));
+  }
+  addEventListener("click", (event) => closeMenus(event.target.closest("details.menu")));
+  globalThis.toggleFullScreen = () =>
+    document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen();
+
+  // Which section is being read.
+  const links = new Map(all("#contents a[href^='#']").map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
+  const seen = new IntersectionObserver(
+    (entries) => {
+      const entry = entries.filter((e) => e.isIntersecting).pop();
+      if (!entry) return;
+      links.forEach((a) => a.removeAttribute("aria-current"));
+      links.get(entry.target.parentElement.id)?.setAttribute("aria-current", "true");
+    },
+    { rootMargin: "-60px 0px -70% 0px" },
+  );
+  links.forEach((_, id) => {
+    const heading = document.getElementById(id)?.querySelector("h1, h2, h3");
+    if (heading) seen.observe(heading);
+  });
+
+  // Copying the code of a cell.
+  for (const pre of all(".cell_input pre, div[class*=highlight-] > .highlight > pre")) {
+    const box = pre.parentElement;
+    if (box.querySelector(".copy") || !navigator.clipboard) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "複製";
+    button.setAttribute("aria-label", "複製程式碼");
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(pre.textContent);
+        button.textContent = "已複製";
+      } catch {
+        button.textContent = "無法複製";
+      }
+      setTimeout(() => (button.textContent = "複製"), 2000);
+    });
+    box.append(button);
+  }
+
+  // What scrolls sideways must be reachable by keyboard. Looked at when there is time, as in math.js.
+  const later = globalThis.requestIdleCallback ?? ((task) => setTimeout(task, 50));
+  let turn = 0;
+  function reach() {
+    const mine = ++turn;
+    const boxes = all("article pre, article .output, article .pst-scrollable-table-container");
+    const next = () => {
+      if (mine !== turn || !boxes.length) return;
+      const some = boxes.splice(0, 10);
+      const scrolls = some.map((box) => box.scrollWidth > box.clientWidth + 1 && box.clientWidth > 0);
+      some.forEach((box, i) => (scrolls[i] ? (box.tabIndex = 0) : box.removeAttribute("tabindex")));
+      later(next, { timeout: 1000 });
+    };
+    later(next, { timeout: 1000 });
+  }
+  reach();
+  let width = innerWidth;
+  addEventListener("resize", () => width !== innerWidth && ((width = innerWidth), reach()));
+  document.addEventListener("toggle", reach, true);
+  document.fonts?.ready.then(reach);
+
+  // A link into something folded unfolds it; so does printing, for as long as it takes.
+  function unfold() {
+    let target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const inside = target?.closest("details:not([open])");
+    if (!inside) return;
+    for (let e = target; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+    target.scrollIntoView();
+  }
+  unfold();
+  addEventListener("hashchange", unfold);
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = all("article details:not([open])");
+    folded.forEach((e) => (e.open = true));
+  });
+  addEventListener("afterprint", () => folded.forEach((e) => (e.open = false)));
+
+  // Coming from the search page: mark what was looked for.
+  const address = new URL(location);
+  const wanted = (address.searchParams.get("highlight") ?? "").trim();
+  if (wanted) {
+    address.searchParams.delete("highlight");
+    history.replaceState({}, "", address);
+    const terms = [wanted, ...wanted.split(/\s+/)].map((t) => t.toLowerCase());
+    const walker = document.createTreeWalker(one("article"), NodeFilter.SHOW_TEXT, (node) =>
+      node.parentElement.closest("math, svg, script, style, button, mark") ? 2 : 1);
+    const texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    let count = 0;
+    for (let node of texts)
+      for (;;) {
+        const text = node.data.toLowerCase();
+        const [at, length] = terms.map((t) => [text.indexOf(t), t.length]).filter(([i]) => i >= 0).sort((a, b) => a[0] - b[0])[0] ?? [-1];
+        if (at < 0) break;
+        const rest = node.splitText(at).splitText(length);
+        const mark = document.createElement("mark");
+        mark.className = "highlighted";
+        rest.before(mark);
+        mark.append(mark.previousSibling);
+        node = rest;
+        count += 1;
+      }
+    if (count) {
+      const bar = one("#found-bar");
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = "取消標示";
+      button.addEventListener("click", () => {
+        all("article mark.highlighted").forEach((mark) => mark.replaceWith(...mark.childNodes));
+        bar.hidden = true;
+      });
+      bar.append(`這一頁標出「${wanted}」${count} 處。`, button);
+      bar.hidden = false;
+      unfold();
+    }
+  }
+})();

@@ -104,7 +104,14 @@ labKinds.frames = (data) => ({
       const [name, wanted] = event.target.closest?.("[data-set]")?.dataset.set.split("=") ?? [];
       if (name) set({ [name]: Number(wanted) });
     };
-    for (const happening of ["pointerover", "click", "focusin"]) stage.addEventListener(happening, point);
+    for (const happening of ["click", "focusin"]) stage.addEventListener(happening, point);
+    // A new picture under a mouse that rests is no pointing: it must not undo what the keyboard did.
+    let last = "";
+    stage.addEventListener("pointermove", (event) => {
+      const here = `${event.clientX} ${event.clientY}`;
+      if (here !== last) point(event);
+      last = here;
+    });
 
     if (kind.drag) {
       const drag = (event) => {

@@ -28,6 +28,7 @@ STUDIES = {
     "lags": "attnlab.lag_study",
     "heads": "attnlab.heads_study",
     "reversal_weights": "attnlab.reversal_weights",
+    "deadtime_maps": "attnlab.deadtime_maps",
 }
 
 

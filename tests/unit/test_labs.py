@@ -1,19 +1,30 @@
 """Each interactive figure: the same picture in Python and in the browser's script, and what it shows is true."""
 
+import base64
+import io
 import random
 import re
 
 import pytest
 import torch
-from browser import Script, assert_same_picture
+from PIL import Image
+from twins import Script, assert_same_picture
 
+from attnlab import deadtime_maps
 from attnlab.attention import scaled_dot_product_attention
-from attnlab.labs import clocks, query, reverse
+from attnlab.deadtime import lag_profile
+from attnlab.labs import block, clocks, deadtime, film, gain, heads, query, retrain, reverse, scaling, svg
 from attnlab.reversal import anti_diagonal, evaluate, held_out, reversal_batch
 from attnlab.reversal_weights import STUDY, execute, pack, trained, unpack
 
 
-torch.set_num_threads(1)  # with more, small models wait for each other
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """With more, small models on a busy machine wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def settings(lab, count, seed=0):
@@ -97,7 +108,7 @@ def test_reverse_is_drawn_alike_in_the_browser():
 
 @pytest.mark.parametrize(
     ("digits", "words"),
-    [("", "還差 10 個"), ("123", "還差 7 個"), ("1" * 12, "多了 2 個"), ("12345abcde", "只認得"), ("²345678901", "只認得")],
+    [("", "還差 10 個"), ("123", "還差 7 個"), ("1" * 12, "多了 2 個"), ("12345abcde", "只認得"), ("²" * 10, "只認得")],
 )
 def test_reverse_says_what_is_wrong_with_the_digits(digits, words):
     frame = reverse.draw(digits, 0)
@@ -135,3 +146,114 @@ def test_training_again_reaches_the_same_marks():
 def test_unpack_refuses_another_number_of_weights():
     with pytest.raises(ValueError, match="wanted 9194 weights, got 3"):
         unpack("AAAAAAAA")
+
+
+def test_scaling_shows_the_weights_of_its_samples():
+    for d in scaling.WIDTHS:
+        frame = scaling.draw(d)
+        many, few = scaling.samples(d)
+        raw, divided = few.softmax(-1).max().item(), (few / d**0.5).softmax(-1).max().item()
+        assert f"不縮放時最大的權重是 {raw:.2f}，除以 √d 是 {divided:.2f}" in frame.says
+        assert abs(many.var().item() / d - 1) < 0.1
+    assert "0.99" in frame.says or "1.00" in frame.says  # at d = 1024 softmax is all but one-hot
+
+
+def test_heads_names_the_tokens_that_are_looked_at():
+    maps = {"甲": torch.eye(5).roll(1, 0), "乙": torch.full((5, 5), 0.2)}
+    lab = heads.heads_lab(maps, list("abcde"))
+    assert len(lab._all_frames["frames"]) == 10
+    assert lab.frame(head="甲", query=3).says == "甲，查詢在位置 3：看的是位置 2 的 c（1.00）。"
+    assert lab.frame(head="乙", query=3).svg.count(f'stroke="{svg.BLUE}"') == 5  # a line to each key
+
+
+def test_gain_shows_the_weight_on_the_position_before():
+    for beta, mean in ((1, 0.052), (8, 0.538), (32, 0.961), (64, 0.999)):  # the numbers of the page
+        assert f"全部平均是 {mean}" in gain.draw(beta).says
+    assert [gain.weights_at(b)[5].argmax().item() for b in gain.GAINS] == [4] * len(gain.GAINS)
+
+
+@pytest.mark.parametrize("order", block.ORDERS)
+def test_the_walk_ends_where_the_block_does(order, monkeypatch):
+    made = []
+    original = block.TransformerBlock
+
+    def watched(*sizes, **options):
+        made.append(original(*sizes, **options))
+        return made[-1]
+
+    monkeypatch.setattr(block, "TransformerBlock", watched)
+    steps = block.walk(block.ORDERS[order])
+    with torch.no_grad():
+        wanted, _ = made[0](steps[0][1])
+    assert torch.allclose(steps[-1][1], wanted, atol=1e-6)
+    assert len(steps) == block.STEPS
+    for (name, vector), step in zip(steps, range(block.STEPS)):
+        assert f"長度 {vector[block.TOKEN].norm():.1f}" in block.draw(order, step).says
+        assert not name.startswith("norm") or abs(vector[block.TOKEN].norm() - 32**0.5) < 0.01
+
+
+def test_film_shows_the_marks_of_its_steps():
+    lab = film.film_lab()
+    for frame in trained()["film"]:
+        says = lab.frame(step=frame["step"]).says
+        assert f"第 {frame['step']} 步：每個數字的正確率 {100 * frame['token']:.1f} %" in says
+    assert trained()["film"][0]["token"] < 0.15 and trained()["film"][-1]["sequence"] >= 0.999
+
+
+def test_deadtime_maps_follow_the_dead_time():
+    for hold in deadtime_maps.HOLDS:
+        for d in deadtime_maps.DEAD_TIMES:
+            weights, profile, gradient = deadtime_maps.read(d, hold)
+            assert torch.allclose(weights.sum(-1), torch.ones(40), atol=0.05) and (weights.triu(1) == 0).all()
+            assert gradient.argmax() == d
+            if d > 1:
+                assert profile.argmax() == d and abs(lag_profile(weights, 16)[d] - profile[d]) < 0.005
+            if hold == 1:
+                assert abs(gradient[d] - 0.4) < 0.02
+    says = deadtime.draw(7, "每秒都變（白雜訊）").says
+    assert says.startswith("d＝7 s") and "延遲 7" in says
+
+
+def test_a_heat_map_is_an_image_of_its_weights():
+    weights = torch.tensor([[0.0, 0.25, 1.0], [0.5, 0.75, 0.125]])
+    data = re.search(r'base64,([^"]+)"', svg.heat(weights, 0, 0, 30, 20))[1]
+    image = Image.open(io.BytesIO(base64.b64decode(data)))
+    assert image.size == (3, 2)
+    wanted = [svg.SHADES[round(32 * w)] for w in weights.flatten().tolist()]
+    assert ["#" + bytes(image.convert("RGB").getpixel((x, y))).hex() for y in (0, 1) for x in (0, 1, 2)] == wanted
+
+
+def test_numbers_are_written_as_in_the_browser():
+    script = Script(clocks.clocks_lab())
+    values = [0, -0.0, 0.004, -0.001, 1.0, -2.5, 3.14159, 120, 0.1 + 0.2, 99.999, -7.239]
+    assert [svg.number(value) for value in values] == script.eval(f"{values}.map(labSvg.number)")
+
+
+def test_colours_are_those_of_all_figures():
+    script = Script(clocks.clocks_lab())
+    for name in ("BLUE", "ORANGE", "GREEN", "GREY"):
+        assert script.eval(f"labSvg.{name}") == getattr(svg, name)
+
+
+def test_retraining_reports_and_ends_with_a_map_for_each_head():
+    seen = []
+    result = retrain.retrain(2, 0.01, 50, lambda step, marks: seen.append(step))
+    assert seen == [25, 50] and result.maps.shape == (2, 10, 10)
+    assert torch.allclose(result.maps.sum(-1), torch.ones(2, 10), atol=1e-5)
+    assert retrain.draw(result).count("<image") == 2
+    assert f"每個數字的正確率 {100 * result.marks.token:.1f} %" in retrain.describe(result)
+
+
+def test_a_page_says_that_retraining_needs_a_kernel(monkeypatch):
+    monkeypatch.setenv("ATTNLAB_STATIC", "1")
+    bundle = retrain.Retrain()._repr_mimebundle_()
+    assert "Python" in bundle["text/html"] and not any("widget" in kind for kind in bundle)
+
+
+def test_the_button_trains_and_shows(monkeypatch):
+    monkeypatch.delenv("ATTNLAB_STATIC", raising=False)
+    heads_, rate, steps, row, stage, says = retrain.Retrain().to_widget().children
+    heads_.value, rate.value, steps.value = 2, 0.01, 50
+    row.children[0].click()
+    assert row.children[1].value == row.children[1].max == 50
+    assert stage.value.count("<image") == 2 and "整串全對" in says.value and not row.children[0].disabled

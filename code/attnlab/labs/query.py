@@ -46,37 +46,41 @@ def draw(x: float, y: float, scale: str, mask: str) -> Frame:
     output, weights = scaled_dot_product_attention(query, keys, values, allowed=allowed, scale=1 / DIVISORS[scale])
     weights, output = weights[0].tolist(), output[0].tolist()
 
-    parts = [text(0, 8, "鍵 k 與查詢 q（拖動 q）"), text(RIGHT, 8, "值 v 與輸出")]
-    for left, more in ((0, {"data_drag": "q"}), (RIGHT, {})):
-        parts += [
+    left_plane, right_plane = (
+        [
             line(left, TOP + PLANE / 2, left + PLANE, TOP + PLANE / 2, stroke=GREY, width=0.5),
             line(left + PLANE / 2, TOP, left + PLANE / 2, TOP + PLANE, stroke=GREY, width=0.5),
-            rect(left, TOP, PLANE, PLANE, fill="transparent", stroke=GREY, **more),
+            rect(left, TOP, PLANE, PLANE, fill="transparent", stroke=GREY),
         ]
+        for left in (0, RIGHT)
+    )
     hull = " ".join(",".join(f"{c:g}" for c in _place(RIGHT, *v)) for v in VALUES)
-    parts.append(tag("polygon", points=hull, fill=BLUE, fill_opacity=0.12, stroke=BLUE))
-    for j, (key, value, weight) in enumerate(zip(KEYS, VALUES, weights)):
-        for left, name, (cx, cy) in ((0, "k", _place(0, *key)), (RIGHT, "v", _place(RIGHT, *value))):
-            parts.append(circle(cx, cy, 2 + 9 * math.sqrt(weight), fill=BLUE if allowed[0, j] else GREY))
-            parts.append(text(cx + (10 if cx < left + PLANE - 35 else -26), cy - 10, f"{name}{j}"))
+    right_plane.append(tag("polygon", points=hull, fill=BLUE, fill_opacity=0.12, stroke=BLUE))
+    parts = [text(0, 8, "鍵 k 與查詢 q（拖動 q）"), text(RIGHT, 8, "值 v 與輸出")]
+    for j, weight in enumerate(weights):
+        for plane, left, name, point in ((left_plane, 0, "k", KEYS[j]), (right_plane, RIGHT, "v", VALUES[j])):
+            cx, cy = _place(left, *point)
+            plane.append(circle(cx, cy, 2 + 9 * math.sqrt(weight), fill=BLUE if allowed[0, j] else GREY))
+            plane.append(text(cx + (10 if cx < left + PLANE - 35 else -26), cy - 10, f"{name}{j}"))
         centre = (j + 0.5) * 340 / len(KEYS)
         parts.append(rect(centre - 20, BARS - BAR * weight, 40, BAR * weight, fill=BLUE))
         parts.append(text(centre, BARS - BAR * weight - 8, f"{weight:.2f}", anchor="middle"))
         parts.append(text(centre, BARS + 9, f"α{j}", anchor="middle"))
     parts.append(line(0, BARS, 340, BARS, stroke=GREY))
     qx, qy = _place(0, x, y)
-    parts.append(line(PLANE / 2, TOP + PLANE / 2, qx, qy, stroke=ORANGE, width=2))
-    parts.append(circle(qx, qy, 12, fill=ORANGE, data_drag="q"))
-    parts.append(text(qx, qy, "q", anchor="middle", fill="#fdfdfd"))
+    left_plane.append(line(PLANE / 2, TOP + PLANE / 2, qx, qy, stroke=ORANGE, width=2))
+    left_plane.append(circle(qx, qy, 12, fill=ORANGE))
+    left_plane.append(text(qx, qy, "q", anchor="middle", fill="var(--pst-color-background, #ffffff)"))
     ox, oy = _place(RIGHT, *output)
-    parts.append(rect(ox - 5, oy - 5, 10, 10, fill=ORANGE, transform=f"rotate(45 {ox:.2f} {oy:.2f})"))
+    right_plane.append(rect(ox - 5, oy - 5, 10, 10, fill=ORANGE, transform=f"rotate(45 {ox:.2f} {oy:.2f})"))
 
     best = weights.index(max(weights))
     says = (
         f"q＝（{x:.1f}, {y:.1f}）：看得最多的是 k{best}，權重 {weights[best]:.2f}；"
         f"輸出（{output[0]:.2f}, {output[1]:.2f}）"
     )
-    return Frame(picture(BARS + 18, *parts), says)
+    planes = tag("g", "".join(left_plane), data_drag="q"), tag("g", "".join(right_plane))
+    return Frame(picture(BARS + 18, *planes, *parts), says)
 
 
 def _place(left: float, x: float, y: float) -> tuple[float, float]:

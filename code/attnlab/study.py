@@ -1,6 +1,6 @@
 """Long experiments whose results are committed: run once by ``make study``, read by the pages.
 
-``python -m attnlab.study [name …]`` runs the studies of ``STUDIES`` (all, unless named). Every finished run goes
+``python -m attnlab.study [name …]`` runs the studies of ``MODULES`` (all, unless named). Every finished run goes
 into ``data/<name>.json`` at once, so that an interrupted study goes on where it stopped. A run is kept as long
 as its settings are those that the study declares; delete the file to make everything again.
 """
@@ -20,16 +20,17 @@ from tqdm import tqdm
 
 DATA = Path(__file__).parent / "data"
 
-# The name of each study, and the module that declares it as its STUDY.
-STUDIES = {
-    "reversal": "attnlab.reversal_study",
-    "cost": "attnlab.cost_study",
-    "deadtime": "attnlab.deadtime_study",
-    "lags": "attnlab.lag_study",
-    "heads": "attnlab.heads_study",
-    "reversal_weights": "attnlab.reversal_weights",
-    "deadtime_maps": "attnlab.deadtime_maps",
-}
+# The modules that declare a study each, as their STUDY. Its name stands there alone: a page depends on the data of
+# every study that its code names, and whatever loads results imports this module.
+MODULES = [
+    "attnlab.reversal_study",
+    "attnlab.cost_study",
+    "attnlab.deadtime_study",
+    "attnlab.lag_study",
+    "attnlab.heads_study",
+    "attnlab.reversal_weights",
+    "attnlab.deadtime_maps",
+]
 
 
 @dataclass(frozen=True)
@@ -106,16 +107,22 @@ def _write(study: Study, runs: dict[str, dict]) -> None:
     os.replace(draft, path)
 
 
+def studies() -> dict[str, Study]:
+    """Every study of the book by its name."""
+    return {one.name: one for one in (importlib.import_module(module).STUDY for module in MODULES)}
+
+
 def main(arguments: list[str] | None = None) -> None:
+    known = studies()
     parser = argparse.ArgumentParser(prog="python -m attnlab.study", description="run the long studies of the book")
-    parser.add_argument("names", nargs="*", metavar="name", help=f"which of {', '.join(STUDIES)}; all unless given")
-    names = parser.parse_args(arguments).names or list(STUDIES)
-    unknown = sorted(set(names) - set(STUDIES))
+    parser.add_argument("names", nargs="*", metavar="name", help=f"which of {', '.join(known)}; all unless given")
+    names = parser.parse_args(arguments).names or list(known)
+    unknown = sorted(set(names) - set(known))
     if unknown:
-        parser.error(f"no study called {', '.join(unknown)}; there are {', '.join(STUDIES)}")
+        parser.error(f"no study called {', '.join(unknown)}; there are {', '.join(known)}")
     torch.set_num_threads(1)
     for name in names:
-        conduct(importlib.import_module(STUDIES[name]).STUDY)
+        conduct(known[name])
 
 
 if __name__ == "__main__":

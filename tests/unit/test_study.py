@@ -92,7 +92,7 @@ def test_the_command_conducts_the_studies_it_is_given(folder, monkeypatch):
     conducted.clear()
     study.main([])
     torch.set_num_threads(threads)
-    assert conducted == list(study.STUDIES)
+    assert conducted == list(study.studies())
 
 
 # The committed study of the reverse task

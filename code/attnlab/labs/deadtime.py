@@ -6,7 +6,7 @@ from attnlab.labs.svg import BLUE, GREEN, GREY, ORANGE, heat, line, picture, rec
 
 HELD = {f"平均 {hold} s 變一次" if hold > 1 else "每秒都變（白雜訊）": hold for hold in HOLDS}
 LEFT, TOP, SIDE = 0, 20, 176  # of the map
-PLOT, WIDE, BASES, TALL = 200, 136, (92, 196), 62  # left edge and width of the bars, lower edges, height
+PLOT, WIDE, BASES, TALL = 200, 136, (86, 196), 54  # left edge and width of the bars, lower edges, height
 
 
 def deadtime_lab() -> Lab:

@@ -31,7 +31,9 @@ def main() -> None:
         shutil.copytree(ROOT, book, ignore=shutil.ignore_patterns(*LEAVE))
         bench_builds(book)
         weigh(book / "_build" / "html")
+        subprocess.run([sys.executable, ROOT / "tools" / "speed.py", book / "_build" / "html"], check=True)
     bench_attention()
+    subprocess.run([sys.executable, "-m", "attnlab.speed"], check=True)  # the reverse task: time to 100 %
 
 
 def bench_builds(book: Path) -> None:

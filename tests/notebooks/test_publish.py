@@ -1,10 +1,12 @@
 """What would be published: the check notices what is wrong, and the push is one commit that touches nothing else."""
 
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
+import yaml
 from exported import HTML, PAGES, ROOT
 
 sys.path.append(str(ROOT / "tools"))
@@ -113,3 +115,19 @@ def test_no_owner_and_name(tmp_path):
 def test_the_address_of_the_site():
     assert site("Owner/book") == "https://owner.github.io/book"
     assert site("owner/owner.github.io") == "https://owner.github.io"
+
+
+def test_the_workflow_is_pinned_and_may_do_little():
+    text = (ROOT / ".github" / "workflows" / "publish.yml").read_text(encoding="utf-8")
+    actions = re.findall(r"uses: *(\S+)", text)
+    assert actions and all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", action) for action in actions)
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {}
+    jobs = workflow["jobs"]
+    assert {name: job["permissions"] for name, job in jobs.items()} == {
+        "test": {"contents": "read"},
+        "publish": {"contents": "write"},
+    }
+    # What may write is not run for a pull request, and installs nothing.
+    assert "github.event_name != 'pull_request'" in jobs["publish"]["if"] and jobs["publish"]["needs"] == "test"
+    assert [step["run"] for step in jobs["publish"]["steps"] if "run" in step] == ["python3 tools/publish.py push"]

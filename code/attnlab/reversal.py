@@ -103,12 +103,19 @@ class ReversalLSTM(nn.Module):
 
     Two directions, so that every position may know the whole sequence. With the values given here: 32 778
     parameters.
+
+    Args:
+        forget_bias: added to the forget gates' initial biases, in both directions; 0 leaves them as PyTorch draws
+            them.
     """
 
-    def __init__(self, *, width: int = 32, hidden: int = 48):
+    def __init__(self, *, width: int = 32, hidden: int = 48, forget_bias: float = 0.0):
         super().__init__()
         self.embedding = nn.Embedding(DIGITS, width)
         self.lstm = nn.LSTM(width, hidden, batch_first=True, bidirectional=True)
+        with torch.no_grad():
+            for bias in (self.lstm.bias_ih_l0, self.lstm.bias_ih_l0_reverse):
+                bias[hidden : 2 * hidden] += forget_bias  # PyTorch stacks the gates as input, forget, cell, output
         self.readout = nn.Linear(2 * hidden, DIGITS)
 
     def forward(self, x: Tensor) -> Tensor:

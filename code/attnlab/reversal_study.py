@@ -144,6 +144,7 @@ def _declare() -> dict[str, dict]:
         early = {"evaluate_every": 10, "stop_when_perfect": True}
         declare(f"transformer-{rate}", "transformer", 3, learning_rate=float(rate), **early)
     declare("lstm-1e-3", "lstm", 2, learning_rate=1e-3)
+    declare("lstm-forget", "lstm", 3, model_settings={"forget_bias": 3.0})
     declare("lstm-long", "lstm", 3, steps=6000, evaluate_every=100)
     declare("lstm-1e-2", "lstm", 2, steps=4000, learning_rate=1e-2, evaluate_every=100)
     small = {"width": 24, "hidden": 22}

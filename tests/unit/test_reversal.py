@@ -110,6 +110,23 @@ def test_lstm_sees_the_whole_sequence_from_everywhere():
         assert ((model(x) - model(changed)).abs().amax(-1) > 0).all()
 
 
+def test_forget_bias_opens_the_forget_gates_of_both_directions_alone():
+    torch.manual_seed(4)
+    plain = ReversalLSTM(hidden=3)
+    torch.manual_seed(4)
+    biased = ReversalLSTM(hidden=3, forget_bias=100.0)
+    x = nn.functional.one_hot(torch.tensor([0, 4]), 32).float()[None]  # (1, 2, 32)
+    start = torch.tensor([0.3, -0.7, 2.0]).expand(2, 1, 3).contiguous()
+    silence = torch.zeros(2, 1, 3)
+    _, (_, cell) = biased.lstm(x[:, :1], (silence, start))
+    for direction, suffix in enumerate(("", "_reverse")):
+        weight, biases = (getattr(plain.lstm, f"{name}_l0{suffix}") for name in ("weight_ih", "bias_ih"))
+        gates = weight @ x[0, 0] + biases + getattr(plain.lstm, f"bias_hh_l0{suffix}")
+        i, _, g, _ = gates.chunk(4)
+        # Wide open, the gate keeps what the cell holds; the rest is as it was.
+        torch.testing.assert_close(cell[direction, 0], start[direction, 0] + i.sigmoid() * g.tanh(), atol=1e-6, rtol=0)
+
+
 def test_scales_of_the_input():
     torch.manual_seed(3)
     plain = ReversalTransformer(encoding="learned")

@@ -5,6 +5,7 @@ Works on a copy of the book in a temporary folder; takes a few minutes.
 
 import gzip
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -17,11 +18,23 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from jupyter_cache import get_cache
+from playwright.sync_api import sync_playwright
 from torch import Tensor
 
 from attnlab.attention import causal_mask, scaled_dot_product_attention
 
 ROOT = Path(__file__).resolve().parent.parent
+# Milliseconds for ten digits through the model that the page carries.
+FORWARD = """() => {
+  const data = JSON.parse(document.querySelector("#lab-reverse script").textContent);
+  const kind = labKinds.reverse(data);
+  const times = Array.from({ length: 101 }, () => {
+    const begin = performance.now();
+    kind.forward([3, 1, 4, 1, 5, 9, 2, 6, 5, 3]);
+    return performance.now() - begin;
+  });
+  return times.sort((a, b) => a - b)[50];
+}"""
 LEAVE = (".venv", "_build", ".git", "__pycache__", "*.egg-info")
 
 
@@ -31,6 +44,7 @@ def main() -> None:
         shutil.copytree(ROOT, book, ignore=shutil.ignore_patterns(*LEAVE))
         bench_builds(book)
         weigh(book / "_build" / "html")
+        bench_figures(book / "_build" / "html")
         subprocess.run([sys.executable, ROOT / "tools" / "speed.py", book / "_build" / "html"], check=True)
     bench_attention()
     subprocess.run([sys.executable, "-m", "attnlab.speed"], check=True)  # the reverse task: time to 100 %
@@ -94,6 +108,27 @@ def weigh(html: Path) -> None:
     shared = [path for path in (html / "_static").rglob("*") if path.suffix in (".css", ".js", ".woff2")]
     print(f"  scripts, styles and fonts there are: {kib(sum(packed(path.read_bytes()) for path in shared)):.0f} (gzip)")
     print(f"  the whole site: {kib(sum(path.stat().st_size for path in html.rglob('*') if path.is_file())):.0f}")
+
+
+def bench_figures(html: Path) -> None:
+    """What the interactive figures add to each page, and how long the model in the page takes for ten digits."""
+    scripts = sum(packed(path.read_bytes()) for path in (html / "_static").glob("lab*"))
+    print(f"\ninteractive figures: KiB in each page (gzip; aim: below 60), and {kib(scripts):.0f} of scripts for all")
+    for path in sorted((html / "chapters").glob("*.html")):
+        figures = re.findall(r'<figure class="lab".*?</figure>', path.read_text(encoding="utf-8"), re.S)
+        if figures:
+            text = "".join(figures).encode()
+            print(f"  {path.relative_to(html).as_posix():<40} {kib(len(text)):7.0f}  ({kib(packed(text)):.0f})")
+    # The whole page is loaded, as a reader's browser would; nothing but it is within reach.
+    browsers = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+    chromium = os.environ.get("CHROMIUM") or next(filter(None, browsers), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page()
+        tab.route(re.compile("^(?!file:|data:)"), lambda route: route.abort())
+        tab.goto((html / "chapters" / "reverse-task.html").as_uri())
+        print(f"  forward pass in the browser: {tab.evaluate(FORWARD):.1f} ms, median of 101 (aim: below 5)")
+        browser.close()
 
 
 def packed(content: bytes) -> int:

@@ -41,4 +41,4 @@ def draw(d: int, held: str) -> Frame:
         f"d＝{d} s，輸入{held}：輪廓最高在延遲 {best}（{profile[best]:.2f}），真正的死時間上是 {profile[d]:.2f}；"
         f"那裡的梯度 {gradient[d]:.2f}，真正的 b 是 0.40。"
     )
-    return Frame(picture(TOP + SIDE + 14, *parts), says)
+    return Frame(picture(TOP + SIDE + 18, *parts), says)

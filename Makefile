@@ -8,7 +8,7 @@ VENV := .venv/bin/python
 SETUP := $(PYTHON) tools/setup.py
 
 .DEFAULT_GOAL := help
-.PHONY: help html page serve lab study test lint bench font publish-check setup setup-test setup-colab clean clean-all
+.PHONY: help html page serve lab study test lint bench font publish-check setup setup-test setup-lab setup-colab clean clean-all
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -23,14 +23,13 @@ serve: html  ## build, and serve the book on this machine (PORT=8000)
 	@echo "http://localhost:$(PORT)/  (stop with Ctrl+C)"
 	@$(VENV) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
-lab:  ## open the pages as notebooks in JupyterLab
-	@$(SETUP) lab
+lab: setup-lab  ## open the pages as notebooks in JupyterLab
 	@$(VENV) -m jupyterlab --notebook-dir=chapters
 
 study: setup  ## run the long studies again: code/attnlab/data/*.json (not part of html)
 	@$(VENV) -m attnlab.study
 
-test: setup-colab html lint  ## build the book and run every test
+test: setup-lab setup-colab html lint  ## build the book and run every test
 	@$(VENV) -m pytest -n 2 --dist loadgroup
 
 lint: setup-test  ## style of the Python code and of the Chinese text
@@ -52,6 +51,9 @@ setup:
 
 setup-test:
 	@$(SETUP) test
+
+setup-lab:
+	@$(SETUP) lab
 
 setup-colab: setup-test
 	@$(VENV) tools/setup_colab.py

@@ -60,7 +60,8 @@ def bayes_bank(u: Tensor, y: Tensor, *, noise: float, points: int = 16) -> Belie
     """The best there is when the noise drives the process: posterior over lag, pole and gain on a grid.
 
     Knows the distribution that the processes are drawn from and the standard deviation of the noise (°C). Scores:
-    the logarithm of the posterior of each lag; prediction: the posterior mean.
+    the logarithm of the posterior of each lag; prediction: the posterior mean. Best up to the width of the grid,
+    and given the window's first output, whose own likelihood is left out.
     """
     m = _moments(u, y)
     a, gain = (x.flatten() for x in torch.meshgrid(_grid(POLES, points), _grid(GAINS, points), indexing="ij"))

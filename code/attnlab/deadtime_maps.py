@@ -25,8 +25,8 @@ def execute(d: int, hold: int, seed: int) -> dict:
         hold: samples for which an input is kept, on average.
 
     Returns:
-        "map", 40 × 40 weights as bytes (255 is 1), compressed, in base64; "profile", mean weights on the lags; "gradient", what
-        one kW at each lag does to the prediction, °C.
+        "map", 40 × 40 weights as bytes (255 is 1), compressed, in base64; "profile", mean weights on the lags;
+        "gradient", what one kW at each lag does to the prediction, °C.
     """
     process = Process(d=d)
     u, y = draw_records(process, 19_200, torch.Generator().manual_seed(seed), hold=hold)

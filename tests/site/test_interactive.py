@@ -72,7 +72,7 @@ class Figure:
 
     @property
     def says(self) -> str:
-        return self.root.locator(".lab-says").inner_text()
+        return self.root.locator(".lab-says").text_content()  # whether it is on the screen or not
 
     @property
     def data(self) -> dict:
@@ -181,11 +181,11 @@ def test_nothing_moves_until_play_is_pressed(open_figure, name):
     assert figure.svg == before
     button = figure.root.locator("button")
     button.click()
-    assert button.inner_text() == "暫停"
+    assert button.text_content() == "暫停"
     moved = f"(was) => document.querySelector('#lab-{name} .lab-stage').innerHTML !== was"
     figure.tab.wait_for_function(moved, arg=before)
     button.click()
-    assert button.inner_text() == "播放"
+    assert button.text_content() == "播放"
     stopped = figure.svg
     figure.tab.wait_for_timeout(900)
     assert figure.svg == stopped != before

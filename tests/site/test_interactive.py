@@ -47,7 +47,10 @@ class Figure:
         self.tab.route("**/*", self._local_only(base))
         self.tab.goto(f"{base}/chapters/{LABS[name][0]}.html")
         self.root = self.tab.locator(f"#lab-{name}")
-        self.root.scroll_into_view_if_needed()
+        # Twice: parts of the page are laid out only as they come near, and what is below them moves.
+        for _ in range(2):
+            self.root.evaluate("(figure) => figure.scrollIntoView({ block: 'center' })")
+            self.tab.wait_for_timeout(150)
 
     def _local_only(self, base):
         def decide(route):
@@ -163,7 +166,7 @@ def test_controls_are_labelled_seen_and_large_enough_to_touch(open_figure, name)
     fields = figure.root.locator("input, select, button").all()
     assert fields
     for field in fields:
-        assert field.evaluate("(e) => e.tagName === 'BUTTON' ? e.innerText : e.labels[0].innerText").strip()
+        assert field.evaluate("(e) => (e.tagName === 'BUTTON' ? e : e.labels[0]).textContent").strip()
         box = field.bounding_box()
         assert box["width"] >= 24 and box["height"] >= 24
         assert box["x"] >= 0 and box["x"] + box["width"] <= 375

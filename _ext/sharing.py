@@ -5,7 +5,7 @@ The address of the site is that of the repository (repository.py); nothing here 
 
 import html
 import re
-import textwrap
+import warnings
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,7 +15,7 @@ from repository import site, slug_of
 FONT = Path("code/attnlab/fonts/NotoSansTC-Regular-subset.otf")
 COURSE = "智慧型控制 › 深度學習"
 WIDTH, HEIGHT = 1200, 630  # pixels; what the networks ask for
-ENGLISH_END = re.compile(r"(.*[\u4e00-\u9fff]) ([A-Za-z][A-Za-z .,'/()-]*[A-Za-z)])$")
+ENGLISH_END = re.compile(r"(.*?[^\x00-\x7f]\S*) ([A-Z][A-Za-z .,'/()-]*[A-Za-z)])$")
 
 
 def setup(app):
@@ -77,17 +77,35 @@ def draw_card(path: Path, title: str, description: str, font: Path) -> None:
         figure.text(x, y, text, fontproperties=properties, color=colour, va="top", linespacing=1.5)
 
     found = ENGLISH_END.match(title)
+    chinese, english = found.groups() if found else (title, "")
     write(0.07, 0.87, COURSE, 20, "#9fb8cc")
-    write(0.07, 0.74, found[1] if found else title, 46, "#ffffff")
-    write(0.07, 0.57, found[2] if found else "", 24, "#56b4e9")
-    write(0.07, 0.43, "\n".join(textwrap.wrap(description, 28)[:4]), 20, "#dde6ee")
+    write(0.07, 0.74, chinese, 46 * min(1, 32 / columns(chinese)), "#ffffff")
+    write(0.07, 0.58, english, 24, "#56b4e9")
+    write(0.07, 0.44, "\n".join(lines(description, 52)[:4]), 20, "#dde6ee")
     axes = figure.add_axes((0.76, 0.13, 0.17, 0.17 * WIDTH / HEIGHT))
     weights = [[1.0 / (i + 1) ** 0.7 if j <= i else 0 for j in range(4)] for i in range(4)]
     axes.imshow(weights, cmap="viridis", vmin=0, vmax=1)
     axes.set_axis_off()
     path.parent.mkdir(parents=True, exist_ok=True)
-    # matplotlib's version would be written into the file, and nobody needs it there.
-    figure.savefig(path, metadata={"Software": None})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a character that the font lacks; make font makes the font again
+        # matplotlib's version would be written into the file, and nobody needs it there.
+        figure.savefig(path, metadata={"Software": None})
+
+
+def columns(text: str) -> int:
+    """Width in Latin letters; a Chinese character is as wide as two."""
+    return sum(1 if character.isascii() else 2 for character in text)
+
+
+def lines(text: str, width: int) -> list[str]:
+    """Broken between Chinese characters and between Latin words, but never before a punctuation mark."""
+    found = [""]
+    for piece in re.findall(r"(?:[!-~]+|.)[，。、；：？！）」]*\s?", text):
+        if columns(found[-1] + piece.rstrip()) > width:
+            found.append("")
+        found[-1] += piece
+    return found
 
 
 def write_sitemap(app, exception):

@@ -8,12 +8,26 @@ because a page opened from a folder may not fetch anything.
 import html
 import json
 import re
+import unicodedata
 from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
 
 BLOCKS = (nodes.paragraph, nodes.literal_block, nodes.term, nodes.rubric, nodes.caption, nodes.raw, nodes.entry)
+SIGNS = {
+    "sqrt": "√",
+    "cdot": "·",
+    "approx": "≈",
+    "le": "≤",
+    "ge": "≥",
+    "times": "×",
+    "to": "→",
+    "infty": "∞",
+    "in": "∈",
+}
+SIGNS |= dict.fromkeys(["mathbf", "mathsf", "mathrm", "mathbb", "mathcal", "boldsymbol", "operatorname", "text"], "")
+SIGNS |= dict.fromkeys(["left", "right", "quad", "qquad"], " ") | {"{": "{", "}": "}", "_": "_", "%": "%"}
 LABEL = re.compile(r'aria-label="([^"]*)"')
 
 
@@ -67,10 +81,22 @@ def text_of(node) -> str:
     if isinstance(node, nodes.raw):
         return " ".join(map(html.unescape, LABEL.findall(node.astext())))
     if isinstance(node, nodes.math):
-        return re.sub(r"\\?[{}]|\\mathbf\b|\\operatorname\b", "", node.astext()).strip()
+        return re.sub(r"\\([A-Za-z]+|.) ?|[{}]", plain_sign, node.astext()).strip()
     if isinstance(node, nodes.Text):
         return node.astext()
     return "".join(map(text_of, node))
+
+
+def plain_sign(found) -> str:
+    r"""A command of LaTeX as one would type it: √ for \sqrt, α for \alpha, exp for \exp."""
+    name = found[1] or ""
+    if name in SIGNS or not name.isalpha():
+        return SIGNS.get(name, "")
+    case = "CAPITAL" if name[0].isupper() else "SMALL"
+    try:
+        return unicodedata.lookup(f"GREEK {case} LETTER {name.upper()}")
+    except KeyError:
+        return name
 
 
 def write(app, exception):

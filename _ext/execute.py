@@ -48,6 +48,8 @@ class Run:
 
 
 def setup(app):
+    # Also for kernels that MyST-NB starts itself, as it does when a module is edited while the book is built.
+    os.environ["ATTNLAB_STATIC"] = KERNEL_ENVIRONMENT["ATTNLAB_STATIC"]
     app.connect("source-read", mark_inputs)
     app.connect("env-before-read-docs", execute_missing)
     return {"parallel_read_safe": True}

@@ -1,0 +1,228 @@
+"""Everybody can read it: axe-core's rules on every page, contrast of the figures, keyboard, paper, no script."""
+
+import json
+import re
+from functools import cache
+from importlib import resources
+
+import pytest
+from conftest import HTML, PAGES, ROOT
+from test_browser import address, browser  # noqa: F401  fixtures
+
+pytestmark = pytest.mark.xdist_group("axe")  # beside the other tests with a browser, as they take long
+NAMES = [*(page.name for page in PAGES), "search", "404"]
+# Pictures have one description each, which is looked at; code has thousands of words, for which there is a test below.
+RUN = """(options) => axe.run(
+  {...options.where, exclude: [["svg"], ["pre span"]]},
+  {runOnly: options.rules, resultTypes: ["violations"]},
+).then((found) => found.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160))}`))"""
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+EVERYTHING = {"rules": RULES}
+# Those that a narrow screen can break.
+NARROW = {
+    "rules": [
+        *("scrollable-region-focusable", "target-size", "region", "landmark-unique", "aria-hidden-focus", "link-name"),
+        *("button-name", "bypass", "skip-link", "heading-order", "page-has-heading-one", "meta-viewport"),
+    ]
+}
+COLOURS = {"rules": ["color-contrast"]}
+SIDES = COLOURS | {"where": {"include": [["#menu"], ["#main-content > .bd-footer-content"], [".bd-header-article"]]}}
+CODE = """() => [...document.querySelectorAll(".highlight pre, .highlight pre span")].map((word) =>
+  `${getComputedStyle(word).color}|${getComputedStyle(word.closest(".highlight")).backgroundColor}`)"""
+UNREACHABLE = """() => [...document.querySelectorAll("div.math > .formula, article pre, article .output")].every(
+  (box) => !(box.scrollWidth > box.clientWidth + 1 && box.clientWidth) || box.tabIndex === 0)"""
+# Everything laid out, or axe would look at empty boxes.
+ALL = ".bd-article > section > section { content-visibility: visible !important }"
+# The colours of the text are the same at both widths.
+VIEWS = [("light", 1280, EVERYTHING), ("light", 375, NARROW), ("dark", 375, COLOURS), ("dark", 1280, SIDES)]
+
+
+@cache
+def axe() -> str:
+    return (resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_and_console(name, browser, address):  # noqa: F811
+    """One visit, four views: light and dark, wide and narrow."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    tab = context.new_page()
+    troubles = []
+    tab.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: troubles.append(str(error)))
+    tab.goto(f"{address}/{name}.html", wait_until="load")
+    tab.add_style_tag(content=ALL)
+    tab.evaluate(axe())
+    found = []
+    for theme, width, options in VIEWS:
+        tab.emulate_media(color_scheme=theme)
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.wait_for_function("(theme) => document.documentElement.dataset.theme === theme", arg=theme)
+        tab.wait_for_function(UNREACHABLE)
+        found += [f"{theme} {width}: {violation}" for violation in tab.evaluate(RUN, options)]
+    context.close()
+    assert found == []
+    assert troubles == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_from_a_folder(name, browser):  # noqa: F811
+    """file:// works: nothing asks for anything but files of the site, and nothing complains."""
+    context = browser.new_context(color_scheme="dark")
+    tab = context.new_page()
+    troubles, asked = [], []
+    tab.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    tab.on("pageerror", lambda error: troubles.append(str(error)))
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto((HTML / f"{name}.html").as_uri(), wait_until="load")
+    tab.wait_for_function("document.fonts.status === 'loaded'")
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
+    context.close()
+    assert troubles == []
+    assert [url for url in asked if not url.startswith((HTML.as_uri(), "data:", "blob:"))] == []
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    dark, bright = sorted((luminance(one), luminance(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def test_colours_of_figures_stand_out():
+    """Lines need 3 to 1 against the page; these have 4.5, so that their labels may have their colour."""
+    css = (ROOT / "_static" / "book.css").read_text(encoding="utf-8")
+    light, dark = (dict(re.findall(r"(--figure-\w+): (#\w{6})", block)) for block in css.split('data-theme="dark"]', 1))
+    assert set(light) == set(dark) and len(light) >= 5
+    faint = {name: contrast(colour, "#ffffff") for name, colour in light.items()}
+    faint |= {f"{name} (dark)": contrast(colour, "#121212") for name, colour in dark.items()}
+    assert {name: round(ratio, 2) for name, ratio in faint.items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_of_code_stand_out(browser, address, theme):  # noqa: F811
+    context = browser.new_context(color_scheme=theme)
+    tab = context.new_page()
+    pairs = set()
+    for page in PAGES:
+        tab.goto(f"{address}/{page.name}.html", wait_until="domcontentloaded")
+        pairs |= set(tab.evaluate(CODE))
+    context.close()
+    assert len(pairs) >= 5
+    hexes = {
+        pair: ["#{:02x}{:02x}{:02x}".format(*map(int, re.findall(r"\d+", c)[:3])) for c in pair.split("|")]
+        for pair in pairs
+    }
+    assert {pair: round(contrast(*two), 2) for pair, two in hexes.items() if contrast(*two) < 4.5} == {}
+
+
+@pytest.fixture
+def lesson(browser, address):  # noqa: F811
+    context = browser.new_context(viewport={"width": 375, "height": 760})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab = context.new_page()
+    tab.goto(f"{address}/chapters/scaled-dot-product.html")
+    yield tab
+    context.close()
+
+
+def test_keyboard_skips_to_the_text_and_opens_the_menus(lesson):
+    lesson.keyboard.press("Tab")
+    assert lesson.evaluate("document.activeElement.textContent") == "跳到內文"
+    lesson.keyboard.press("Enter")
+    assert lesson.evaluate("document.activeElement.id") == "main-content"
+    lesson.keyboard.press("Tab")
+    assert lesson.evaluate("document.activeElement.ariaLabel") == "目錄"
+    lesson.keyboard.press("Enter")
+    assert lesson.locator("#menu-dialog").is_visible()
+    assert lesson.locator("#menu-dialog a", has_text="詞彙表").is_visible()
+    lesson.keyboard.press("Escape")
+    assert not lesson.locator("#menu-dialog").is_visible()
+    assert lesson.evaluate("document.activeElement.ariaLabel") == "目錄"
+    lesson.locator(".contents-button").focus()
+    lesson.keyboard.press("Enter")
+    assert lesson.locator("#contents-dialog").is_visible()
+    lesson.keyboard.press("Escape")
+
+
+def test_keyboard_searches_from_any_page(lesson):
+    lesson.keyboard.press("Control+k")
+    lesson.keyboard.type("因果遮罩")
+    lesson.keyboard.press("Enter")
+    lesson.wait_for_url("**/search.html?q=*")
+    assert lesson.locator("ul.search li").count() >= 1
+
+
+def test_keyboard_unfolds_code_and_answers(lesson):
+    for fold in ("details.hide", "details.sd-dropdown"):
+        summary = lesson.locator(f"{fold} > summary").first
+        summary.focus()
+        lesson.keyboard.press("Enter")
+        assert lesson.evaluate("document.activeElement.parentElement.open")
+
+
+def test_theme_button_says_and_remembers(lesson):
+    button = lesson.locator(".theme-button")
+    seen = set()
+    for _ in range(3):
+        button.focus()
+        lesson.keyboard.press("Enter")
+        seen.add((button.get_attribute("aria-label"), lesson.evaluate("document.documentElement.dataset.theme")))
+    assert seen == {("深淺色：深色", "dark"), ("深淺色：淺色", "light"), ("深淺色：跟隨系統", "light")}
+    button.click()
+    lesson.reload()
+    assert lesson.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_code_can_be_copied(lesson):
+    box = lesson.locator(".cell_input .highlight:visible").first
+    box.locator(".copy").focus()
+    lesson.keyboard.press("Enter")
+    lesson.wait_for_function("document.activeElement.textContent === '已複製'")
+    copied = lesson.evaluate("navigator.clipboard.readText()")
+    assert copied.strip() == box.locator("pre").text_content().strip()
+
+
+def test_paper_has_the_answers_and_no_controls(browser, address, tmp_path):  # noqa: F811
+    context = browser.new_context(color_scheme="light")
+    tab = context.new_page()
+    tab.goto(f"{address}/chapters/scaled-dot-product.html")
+    tab.emulate_media(media="print")
+    for control in (".bd-header-article", "#menu", "#contents", ".prev-next", ".copy", ".breadcrumbs"):
+        assert not tab.locator(control).first.is_visible(), control
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert tab.locator("article details:not([open])").count() == 0
+    assert tab.locator("details.sd-dropdown p").last.is_visible()
+    assert tab.locator("h1").is_visible()
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert tab.locator("article details:not([open])").count() > 3
+    pdf = tab.pdf(path=tmp_path / "page.pdf", format="A4")
+    context.close()
+    pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
+    assert 8 <= pages <= 60
+
+
+def test_without_scripts_everything_is_there(browser, address):  # noqa: F811
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}/chapters/scaled-dot-product.html")
+    assert tab.locator("article math").first.is_visible()
+    assert tab.locator("article .figure svg").first.is_visible()
+    assert not tab.locator(".theme-button").is_visible()
+    assert tab.locator(".prev-next a").first.is_visible()
+    context.close()
+
+
+def test_axe_itself_finds_faults(browser):  # noqa: F811
+    """A run that finds nothing anywhere would prove nothing."""
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.set_content("<html><body><img src='x.png'><h3>x</h3></body></html>")
+    tab.evaluate(axe())
+    found = json.dumps(tab.evaluate(RUN, EVERYTHING))
+    context.close()
+    assert "image-alt" in found and "html-has-lang" in found

@@ -1,0 +1,130 @@
+"""The real search page, driven as readers do."""
+
+import re
+import unicodedata
+from urllib.parse import quote
+
+import pytest
+from conftest import HTML, PAGES
+from test_browser import address, browser  # noqa: F401  fixtures
+
+pytestmark = pytest.mark.xdist_group("browser")
+# What is looked for, and a page that must be among those found.
+PRESENT = {
+    "注意力": "scaled-dot-product",
+    "縮放點積注意力": "scaled-dot-product",
+    "點積": "scaled-dot-product",
+    "因果遮罩": "scaled-dot-product",
+    "查詢": "glossary",
+    "變異數": "variance-study",
+    "多頭注意力": "multi-head",
+    "位置編碼": "positional-encoding",
+    "殘差連接": "transformer-block",
+    "層正規化": "transformer-block",
+    "前饋網路": "transformer-block",
+    "倒過來": "reverse-task",
+    "死時間": "in-control",
+    "系統識別": "in-control",
+    "權重": "scaled-dot-product",
+    "softmax": "variance-study",
+    "Transformer 區塊": "transformer-block",
+    "Transformer區塊": "transformer-block",
+    "LSTM": "reverse-task",
+    "dot product": "glossary",
+    "causal_mask": "scaled-dot-product",
+    "softmax 溫度": "in-control",
+    "Ｓｏｆｔｍａｘ": "variance-study",
+    "heads": "multi-head",
+}
+ABSENT = ["香蕉", "卷積神經網路", "不存在的詞語", "zebra", "注力意", "點注積意"]
+
+
+@pytest.fixture(scope="module")
+def tab(browser, address):  # noqa: F811
+    context = browser.new_context(base_url=address)
+    yield context.new_page()
+    context.close()
+
+
+def search(tab, query: str):
+    tab.goto(f"/search.html?q={quote(query)}")
+    tab.wait_for_function("document.querySelector('.search-summary').textContent")
+    return tab.locator("ul.search li")
+
+
+@pytest.mark.parametrize("query", PRESENT)
+def test_what_is_there_is_found(tab, query):
+    results = search(tab, query)
+    addresses = results.locator("a").evaluate_all("links => links.map((a) => a.getAttribute('href'))")
+    assert any(f"chapters/{PRESENT[query]}.html" in one for one in addresses), addresses
+    assert all("#" in one for one in addresses)  # a section each
+    shown = results.first.text_content()
+    marks = results.locator("mark").all_text_contents()
+    assert marks, shown
+    wanted = re.sub(r"\s", "", unicodedata.normalize("NFKC", query).lower())
+    assert any(re.sub(r"\s", "", mark.lower()) in wanted or wanted[:3] in mark.lower() for mark in marks), marks
+
+
+@pytest.mark.parametrize("query", ABSENT)
+def test_what_is_not_there_is_not_found(tab, query):
+    text = "".join(page.article.get_text() for page in PAGES)
+    assert query not in text  # or the test asks for the wrong thing
+    assert search(tab, query).count() == 0
+    assert "找不到" in tab.locator(".search-summary").text_content()
+
+
+def test_every_section_found_holds_the_phrase(tab):
+    """No false hits: the words of an index could stand apart."""
+    results = search(tab, "位置編碼")
+    for result in results.all():
+        assert "位置編碼" in result.text_content()
+
+
+def test_one_character_is_answered_with_words_to_choose_from(tab):
+    search(tab, "頭")
+    assert "只有一個字" in tab.locator(".search-summary").text_content()
+    words = tab.locator(".suggestions a")
+    assert words.count() >= 1
+    word = words.first.text_content()
+    assert "頭" in word
+    words.first.click()
+    assert tab.locator("article input[name=q]").input_value() == word
+    assert tab.locator("ul.search li").count() >= 1
+
+
+def test_the_page_marks_what_was_looked_for(tab):
+    search(tab, "因果遮罩")
+    tab.locator("ul.search a[href*='scaled-dot-product']").first.click()
+    tab.wait_for_url("**/scaled-dot-product.html#*")
+    marks = tab.locator("article mark.highlighted")
+    assert set(marks.all_text_contents()) == {"因果遮罩"}
+    bar = tab.locator("#found-bar")
+    assert "因果遮罩" in bar.text_content()
+    bar.locator("button").click()
+    assert marks.count() == 0 and not bar.is_visible()
+
+
+def test_the_form_searches(tab):
+    tab.goto("/search.html")
+    tab.locator("article input[name=q]").fill("殘差")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/search.html?q=*")
+    assert tab.locator("ul.search li").count() >= 1
+
+
+def test_no_query_breaks_the_page(tab):
+    troubles = []
+    tab.on("pageerror", lambda error: troubles.append(str(error)))
+    for query in ("(", "[a-z", "\\", "*", "<b>x</b>", "，", "a" * 300, "😀"):
+        tab.goto(f"/search.html?q={quote(query)}")
+        assert tab.locator(".search-summary").text_content()
+    assert tab.locator("article b").count() == 0
+    assert troubles == []
+
+
+def test_searches_from_a_folder(browser):  # noqa: F811
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(f"{(HTML / 'search.html').as_uri()}?q={quote('死時間')}")
+    assert tab.locator("ul.search li").count() >= 1
+    context.close()

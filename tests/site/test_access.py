@@ -189,7 +189,6 @@ def test_theme_button_says_and_remembers(lesson):
 
 def test_code_can_be_copied(lesson):
     box = lesson.locator(".cell_input .highlight:visible").first
-    box.scroll_into_view_if_needed()
     box.locator(".copy").focus()
     lesson.keyboard.press("Enter")
     lesson.wait_for_function("document.activeElement.textContent === '已複製'")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sphinx.errors import ExtensionError
 
-THEME = "styles/pydata-sphinx-theme.css"
-SHRUNK = [THEME, "styles/sphinx-book-theme.css", "sphinx-design.min.css", "mystnb.css"]
+THEME = "_static/styles/pydata-sphinx-theme.css"
+MERGED = "_static/all.css"
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 NOTICE = re.compile(r"/\*!.*?\*/", re.S)  # of a licence
 # Part of a selector that a rule does not need to match.
@@ -27,15 +27,28 @@ def setup(app):
 
 
 def choose_files(app, page, template, context, doctree):
-    """Scripts: the book's own. Style sheets: the theme's, which its template would name by itself, and all others."""
+    """Scripts: the book's own that the page needs. Style sheets: one, made below of the theme's and all others.
+
+    Raises:
+        ExtensionError: the theme has another style sheet now, or not every page has the same ones.
+    """
     own = {f"_static/{path.name}" for path in (Path(app.srcdir) / "_static").iterdir()}
+    body = context.get("body", "")
     # In the order of their names: Jupyter Book takes that of the folder, which differs from machine to machine.
-    context["script_files"] = sorted((f for f in context["script_files"] if address(f) in own), key=address)
-    styles = [file for file in context["css_files"] if address(file).endswith(".css")]
-    styles.sort(key=lambda file: (address(file) in own, address(file) if address(file) in own else ""))
-    if page == app.config.root_doc and not any("sphinx-book-theme.css" in address(file) for file in styles):
-        raise ExtensionError(f"polish: no sphinx-book-theme.css among {[address(file) for file in styles]}")
-    context["css_files"] = [Sheet(f"_static/{THEME}"), *styles]
+    scripts = sorted((f for f in context["script_files"] if address(f) in own), key=address)
+    context["script_files"] = [file for file in scripts if is_needed(address(file), body)]
+    sheets = [address(file) for file in context["css_files"] if address(file).endswith(".css")]
+    sheets.sort(key=lambda name: (name in own, name if name in own else ""))
+    sheets = [THEME, *(name for name in sheets if name != THEME)]  # its template would name it by itself
+    if "_static/styles/sphinx-book-theme.css" not in sheets or sheets != app.__dict__.setdefault("sheets", sheets):
+        raise ExtensionError(f"polish: {page} has other style sheets than expected: {sheets}")
+    context["css_files"] = [Sheet(MERGED)]
+
+
+def is_needed(script: str, body: str) -> bool:
+    """Interactive figures (attnlab/lab.py) name their kind, and lab-<kind>.js draws it."""
+    kind = re.search(r"/lab(?:-(\w+))?\.js$", script)
+    return kind is None or (f'data-kind="{kind[1]}"' if kind[1] else "data-kind=") in body
 
 
 class Sheet:
@@ -50,25 +63,30 @@ def address(file) -> str:
 
 
 def shrink(app, exception):
-    """Cut the theme's style sheets down to what the written pages and the book's scripts name.
+    """Make one style sheet of all, the theme's cut down to what the written pages and the book's scripts name.
 
     Raises:
         ExtensionError: a sheet is missing, or nothing much could be left out: it is not the theme this was written for.
     """
     if exception or app.builder.name != "html":
         return
-    site = Path(app.outdir)
-    remove_unused(site, Path(app.srcdir))
-    used = names(site)
-    for name in SHRUNK:
-        path = next(iter(site.glob(f"_static/{name[:-4]}*.css")), None)
-        if path is None:
-            raise ExtensionError(f"polish: the theme has no {name} any more")
-        whole = path.read_text(encoding="utf-8")
-        notices = "\n".join(NOTICE.findall(whole))
-        path.write_text(f"{notices}\n{kept(COMMENT.sub('', whole), used)}\n", encoding="utf-8")
-        if name == THEME and not 0.02 < path.stat().st_size / len(whole) < 0.5:
-            raise ExtensionError(f"polish: {name} went from {len(whole)} to {path.stat().st_size} bytes")
+    site, book = Path(app.outdir), Path(app.srcdir)
+    used = names(site, book)
+    whole, parts = 0, []
+    for name in app.sheets:
+        if not (site / name).is_file():
+            raise ExtensionError(f"polish: no {name}")
+        css = (site / name).read_text(encoding="utf-8")
+        if (book / name).is_file():
+            parts.append(COMMENT.sub("", css))
+        else:
+            whole += len(css)
+            parts += [*NOTICE.findall(css), kept(COMMENT.sub("", css), used)]
+    merged = "\n".join(parts) + "\n"
+    if not 0.02 < len(merged) / whole < 0.3:
+        raise ExtensionError(f"polish: {whole} letters of style sheets became {len(merged)}")
+    (site / MERGED).write_text(merged, encoding="utf-8")
+    remove_unused(site, book)
 
 
 def remove_unused(site: Path, book: Path) -> None:
@@ -87,7 +105,7 @@ def remove_unused(site: Path, book: Path) -> None:
             folder.rmdir()
 
 
-def names(site: Path) -> set[str]:
+def names(site: Path, book: Path) -> set[str]:
     """Every class (.x), id (#x) and element in the pages; and every word of the scripts, which may be any of them."""
     used = set()
     for path in site.rglob("*.html"):
@@ -95,7 +113,7 @@ def names(site: Path) -> set[str]:
         used.update(re.findall(r"<([a-zA-Z][\w-]*)", text))
         for kind, value in re.findall(r'\s(class|id)="([^"]*)"', text):
             used.update(("." if kind == "class" else "#") + word for word in value.split())
-    for path in (site / "_static").rglob("*.js"):
+    for path in (book / "_static").rglob("*.js"):
         used.update(f".{word}" for word in re.findall(r"[\w-]+", path.read_text(encoding="utf-8")))
     return used
 

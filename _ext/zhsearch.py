@@ -15,17 +15,8 @@ from docutils import nodes
 from sphinx import addnodes
 
 BLOCKS = (nodes.paragraph, nodes.literal_block, nodes.term, nodes.rubric, nodes.caption, nodes.raw, nodes.entry)
-SIGNS = {
-    "sqrt": "√",
-    "cdot": "·",
-    "approx": "≈",
-    "le": "≤",
-    "ge": "≥",
-    "times": "×",
-    "to": "→",
-    "infty": "∞",
-    "in": "∈",
-}
+SIGNS = {"sqrt": "√", "cdot": "·", "times": "×", "approx": "≈", "le": "≤", "ge": "≥", "to": "→", "infty": "∞"}
+SIGNS |= dict.fromkeys(["dots", "ldots", "cdots"], "…")
 SIGNS |= dict.fromkeys(["mathbf", "mathsf", "mathrm", "mathbb", "mathcal", "boldsymbol", "operatorname", "text"], "")
 SIGNS |= dict.fromkeys(["left", "right", "quad", "qquad"], " ") | {"{": "{", "}": "}", "_": "_", "%": "%"}
 LABEL = re.compile(r'aria-label="([^"]*)"')

@@ -85,10 +85,8 @@
     if (heading) seen.observe(heading);
   });
 
-  // Copying the code of a cell.
-  for (const pre of all(".cell_input pre, div[class*=highlight-] > .highlight > pre")) {
-    const box = pre.parentElement;
-    if (box.querySelector(".copy") || !navigator.clipboard) continue;
+  // Copying the code of a cell; the button comes when the cell does.
+  function addCopyButton(pre) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
@@ -103,29 +101,18 @@
       }
       setTimeout(() => (button.textContent = "複製"), 2000);
     });
-    box.append(button);
+    pre.parentElement.append(button);
   }
-
-  // What scrolls sideways must be reachable by keyboard. Looked at when there is time, as in math.js.
-  const later = globalThis.requestIdleCallback ?? ((task) => setTimeout(task, 50));
-  let turn = 0;
-  function reach() {
-    const mine = ++turn;
-    const boxes = all("article pre, article .output, article .pst-scrollable-table-container");
-    const next = () => {
-      if (mine !== turn || !boxes.length) return;
-      const some = boxes.splice(0, 10);
-      const scrolls = some.map((box) => box.scrollWidth > box.clientWidth + 1 && box.clientWidth > 0);
-      some.forEach((box, i) => (scrolls[i] ? (box.tabIndex = 0) : box.removeAttribute("tabindex")));
-      later(next, { timeout: 1000 });
-    };
-    later(next, { timeout: 1000 });
-  }
-  reach();
-  let width = innerWidth;
-  addEventListener("resize", () => width !== innerWidth && ((width = innerWidth), reach()));
-  document.addEventListener("toggle", reach, true);
-  document.fonts?.ready.then(reach);
+  const coming = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries.filter((e) => e.isIntersecting)) {
+        coming.unobserve(entry.target);
+        addCopyButton(entry.target);
+      }
+    },
+    { rootMargin: "300px" },
+  );
+  if (navigator.clipboard) all(".cell_input pre, div[class*=highlight-] > .highlight > pre").forEach((pre) => coming.observe(pre));
 
   // A link into something folded unfolds it; so does printing, for as long as it takes.
   function unfold() {

@@ -95,7 +95,9 @@
   // Terms of the glossary that the reader may have meant.
   function suggestions(query) {
     const terms = bookPages.flatMap((page) => page.terms).filter((term) => plain(term).includes(plain(query)));
-    const words = [...new Set(terms.map((term) => term.replace(/ [a-z].*$/i, "")))].slice(0, 8);
+    const words = [...new Set(terms.map((term) => term.replace(/ [a-z].*$/i, "")))]
+      .filter((word) => plain(word) !== plain(query))
+      .slice(0, 8);
     if (!words.length) return "";
     const p = document.createElement("p");
     p.className = "suggestions";

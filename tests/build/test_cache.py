@@ -53,7 +53,7 @@ def history(tmp_path_factory):
     step("first")
     step("nothing")
     book.replace("direct.md", "舊的字", "新的字")
-    book.replace("index.md", "首頁 Home", "封面 Cover")
+    book.replace("through.md", "頁 Page through", "改名 Renamed")
     step("prose")
     book.write("code/attnlab/leaf.py", "K = 4.0\n")
     step("module")
@@ -83,7 +83,7 @@ def test_nothing_changed(history):
 def test_prose_edits_run_nothing_and_show(history):
     assert history["prose"].runs == []
     assert "新的字" in page(history, "prose", "direct")
-    assert "封面 Cover" in page(history, "prose", "alone")  # its menu too
+    assert "改名 Renamed" in page(history, "prose", "alone")  # its menu too
 
 
 def test_a_module_runs_the_pages_that_import_it_directly_or_not(history):

@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 from conftest import HTML, PAGES, ROOT
-from test_browser import address, browser  # noqa: F401  fixtures
+from test_browser import LAID_OUT, address, browser  # noqa: F401  fixtures
 
 pytestmark = pytest.mark.xdist_group("axe")  # beside the other tests with a browser, as they take long
 NAMES = [*(page.name for page in PAGES), "search", "404"]
@@ -35,9 +35,7 @@ SIDES = COLOURS | {"where": {"include": [["#menu"], ["#main-content > .bd-footer
 CODE = """() => [...document.querySelectorAll(".highlight pre, .highlight pre span")].map((word) =>
   `${getComputedStyle(word).color}|${getComputedStyle(word.closest(".highlight")).backgroundColor}`)"""
 UNREACHABLE = """() => [...document.querySelectorAll("div.math > .formula, article pre, article .output")].every(
-  (box) => !(box.scrollWidth > box.clientWidth + 1 && box.clientWidth) || box.tabIndex === 0)"""
-# Everything laid out, or axe would look at empty boxes.
-ALL = ".bd-article > section > section { content-visibility: visible !important }"
+  (box) => box.closest("details:not([open])") || !(box.scrollWidth > box.clientWidth + 1 && box.clientWidth) || box.tabIndex === 0)"""
 # The colours of the text are the same at both widths.
 VIEWS = [("light", 1280, EVERYTHING), ("light", 375, NARROW), ("dark", 375, COLOURS), ("dark", 1280, SIDES)]
 
@@ -56,7 +54,7 @@ def test_axe_and_console(name, browser, address):  # noqa: F811
     tab.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
     tab.on("pageerror", lambda error: troubles.append(str(error)))
     tab.goto(f"{address}/{name}.html", wait_until="load")
-    tab.add_style_tag(content=ALL)
+    tab.wait_for_function(LAID_OUT)
     tab.evaluate(axe())
     for width in (375, 1280):
         tab.set_viewport_size({"width": width, "height": 900})
@@ -189,6 +187,7 @@ def test_theme_button_says_and_remembers(lesson):
 
 def test_code_can_be_copied(lesson):
     box = lesson.locator(".cell_input .highlight:visible").first
+    box.scroll_into_view_if_needed()
     box.locator(".copy").focus()
     lesson.keyboard.press("Enter")
     lesson.wait_for_function("document.activeElement.textContent === '已複製'")

@@ -25,6 +25,7 @@ FLAGS = [
     "--disable-sync",
 ]
 
+LAID_OUT = "performance.getEntriesByName('laid-out').length"  # see _static/layout.js
 # The widest elements that stick out of the screen and do not scroll inside a box of their own.
 TOO_WIDE = """
 () => {
@@ -82,7 +83,7 @@ def test_on_a_telephone(page, browser, address, theme):
 
     tab.route("**/*", local_only)
     tab.goto(f"{address}/{page.name}.html", wait_until="load")
-    tab.wait_for_function("document.fonts.status === 'loaded'")
+    tab.wait_for_function(LAID_OUT)
     assert tab.evaluate("document.documentElement.dataset.theme") == theme
     assert tab.evaluate(TOO_WIDE) == []
     assert tab.evaluate("document.documentElement.scrollWidth") <= 375

@@ -8,7 +8,8 @@ In _config.yml:
       config:
         html_math_renderer: mathml
 
-_static/math.css shows the formulas in a subset of STIX Two Math, _static/layout.js makes wide ones reachable by keyboard.
+_static/math.css shows the formulas in a subset of STIX Two Math; _static/layout.js makes wide ones reachable by
+keyboard.
 Equation numbers and {eq} are Sphinx's own. A formula that math-core does not understand is a warning with page, line
 and source each time the book is built, so that -W ends the build.
 """

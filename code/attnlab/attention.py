@@ -48,7 +48,7 @@ def scaled_dot_product_attention(
     return weights @ v, weights  # (..., n, m) @ (..., m, d_v) -> (..., n, d_v)
 
 
-def causal_mask(n: int, m: int | None = None, *, device: torch.device | str | None = None) -> Tensor:
+def causal_mask(n: int, m: int | None = None) -> Tensor:
     """Let position i look at positions 0 … i: a Boolean (n, m) tensor, True where j ≤ i.
 
     For n ≠ m the two sequences are aligned at their beginnings (top left), as PyTorch's ``is_causal`` does.
@@ -59,7 +59,18 @@ def causal_mask(n: int, m: int | None = None, *, device: torch.device | str | No
     m = n if m is None else m
     if n < 1 or m < 1:
         raise ValueError(f"causal_mask: n and m must be at least 1, got n={n}, m={m}")
-    return torch.ones(n, m, dtype=torch.bool, device=device).tril()
+    return torch.ones(n, m, dtype=torch.bool).tril()
+
+
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    """Cut the vector of each position into equal parts, one for each head: (..., n, d_model) -> (..., h, n, d_k)."""
+    x = x.unflatten(-1, (num_heads, -1))  # (..., n, d_model) -> (..., n, h, d_k)
+    return x.transpose(-3, -2)  # -> (..., h, n, d_k)
+
+
+def join_heads(heads: Tensor) -> Tensor:
+    """Put the parts side by side again: (..., h, n, d_k) -> (..., n, d_model)."""
+    return heads.transpose(-3, -2).flatten(-2)  # -> (..., n, h, d_k) -> (..., n, d_model)
 
 
 class MultiHeadAttention(nn.Module):
@@ -69,6 +80,9 @@ class MultiHeadAttention(nn.Module):
 
     The h small matrices W⁽ⁱ⁾ are the column blocks of one d_model × d_model matrix, so that all heads take
     one matrix product. Parameters: 4 d_model² + 4 d_model, whatever h.
+
+    Raises:
+        ValueError: num_heads does not divide d_model.
 
     Source: Vaswani et al. 2017, section 3.2.2.
     """
@@ -100,23 +114,19 @@ class MultiHeadAttention(nn.Module):
             The outputs (..., n, d_model) and the weights of each head (..., h, n, m).
         """
         context = x if context is None else context
-        q = self._split(self.query(x))  # (..., h, n, d_k)
-        k = self._split(self.key(context))  # (..., h, m, d_k)
-        v = self._split(self.value(context))  # (..., h, m, d_k)
+        q = split_heads(self.query(x), self.num_heads)  # (..., h, n, d_k)
+        k = split_heads(self.key(context), self.num_heads)  # (..., h, m, d_k)
+        v = split_heads(self.value(context), self.num_heads)  # (..., h, m, d_k)
         heads, weights = scaled_dot_product_attention(q, k, v, allowed=allowed)
-        return self.output(self._join(heads)), weights
-
-    def _split(self, x: Tensor) -> Tensor:
-        x = x.unflatten(-1, (self.num_heads, -1))  # (..., n, d_model) -> (..., n, h, d_k)
-        return x.transpose(-3, -2)  # -> (..., h, n, d_k)
-
-    @staticmethod
-    def _join(heads: Tensor) -> Tensor:
-        return heads.transpose(-3, -2).flatten(-2)  # (..., h, n, d_k) -> (..., n, h, d_k) -> (..., n, d_model)
+        return self.output(join_heads(heads)), weights
 
     @classmethod
     def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHeadAttention":
-        """Copy the weights of PyTorch's module, which keeps W_Q, W_K and W_V stacked in one matrix."""
+        """Copy the weights of PyTorch's module, which keeps W_Q, W_K and W_V stacked in one matrix.
+
+        Raises:
+            ValueError: a module without bias, with unequal widths, or with add_bias_kv.
+        """
         if module.in_proj_weight is None or module.in_proj_bias is None or module.bias_k is not None:
             raise ValueError("from_torch: wanted an nn.MultiheadAttention with bias, equal widths and no add_bias_kv")
         own = cls(module.embed_dim, module.num_heads).to(module.in_proj_weight)
@@ -135,13 +145,9 @@ def _check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
         if tensor.dim() < 2:
             raise ValueError(f"attention: {name} must have shape (..., positions, width), got {tuple(tensor.shape)}")
     if q.shape[-1] != k.shape[-1]:
-        raise ValueError(
-            f"attention: q and k must have the same width, got q {tuple(q.shape)} and k {tuple(k.shape)}"
-        )
+        raise ValueError(f"attention: q and k must have the same width, got q {tuple(q.shape)} and k {tuple(k.shape)}")
     if k.shape[-2] != v.shape[-2]:
-        raise ValueError(
-            f"attention: every key needs one value, got k {tuple(k.shape)} and v {tuple(v.shape)}"
-        )
+        raise ValueError(f"attention: every key needs one value, got k {tuple(k.shape)} and v {tuple(v.shape)}")
 
 
 def _check_mask(allowed: Tensor, scores_shape: torch.Size) -> None:

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlab.attention import MultiHeadAttention
+from attnlab.attention import MultiHeadAttention, join_heads, split_heads
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 WIDTH = 64
@@ -46,8 +46,9 @@ def fused_attention(layer: MultiHeadAttention, x: Tensor) -> Tensor:
 
     Source: Dao et al. 2022 (the idea; this runs PyTorch's own kernel for the machine at hand).
     """
-    q, k, v = (layer._split(project(x)) for project in (layer.query, layer.key, layer.value))  # (..., h, n, d_k)
-    return layer.output(layer._join(F.scaled_dot_product_attention(q, k, v)))
+    projections = (layer.query, layer.key, layer.value)
+    q, k, v = (split_heads(project(x), layer.num_heads) for project in projections)  # (..., h, n, d_k)
+    return layer.output(join_heads(F.scaled_dot_product_attention(q, k, v)))
 
 
 def kept_bytes(function: Callable[[], Tensor], parameters: Iterable[Tensor] = ()) -> int:

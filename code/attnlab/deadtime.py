@@ -191,7 +191,7 @@ def train_next_output(
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     order = torch.empty(0, dtype=torch.long)
-    for _ in range(steps) if label is None else progress(range(steps), label):
+    for _ in progress(range(steps), label):
         if len(order) < batch_size:
             order = torch.cat((order, torch.randperm(len(u), generator=generator)))
         batch, order = order[:batch_size], order[batch_size:]

@@ -5,7 +5,13 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from attnlab.attention import MultiHeadAttention, causal_mask, scaled_dot_product_attention
+from attnlab.attention import (
+    MultiHeadAttention,
+    causal_mask,
+    join_heads,
+    scaled_dot_product_attention,
+    split_heads,
+)
 from attnlab.transformer import FeedForward
 
 LENGTH = 12
@@ -85,12 +91,10 @@ class SignalHeads(nn.Module):
         """x (B, n) -> y (B, n), and the weights: (h, n, n), or (B, h, n, n) where the scores see the signal."""
         z = self.signal(x.unsqueeze(-1)) + self.position  # (B, n, width)
         known = z if self.scores_see_signal else self.position  # (B, n, width), or (n, width)
-        q, k, v = self._split(self.query(known)), self._split(self.key(known)), self._split(self.value(z))
+        projected = self.query(known), self.key(known), self.value(z)
+        q, k, v = (split_heads(one, self.num_heads) for one in projected)  # (..., h, n, d_k)
         heads, weights = scaled_dot_product_attention(q, k, v, allowed=causal_mask(x.shape[-1]))  # (B, h, n, d_k)
-        return self.output(heads.transpose(-3, -2).flatten(-2)).squeeze(-1), weights  # (B, n, width) -> (B, n)
-
-    def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.num_heads, -1)).transpose(-3, -2)  # (..., n, width) -> (..., h, n, d_k)
+        return self.output(join_heads(heads)).squeeze(-1), weights  # (B, n, width) -> (B, n)
 
     @torch.no_grad()
     def gains(self) -> Tensor:
@@ -188,10 +192,9 @@ class SymbolHeads(nn.Module):
         return self.readout(h).unflatten(-1, (2, SYMBOLS)), weights  # (B, n, 20) -> (B, n, 2, 10)
 
 
-def draw_symbols(count: int, *, seed: int | torch.Generator = 99, length: int = LENGTH) -> Tensor:
+def draw_symbols(count: int, *, seed: int = 99, length: int = LENGTH) -> Tensor:
     """Uniformly random symbols, integers 0 … 9: (count, length)."""
-    generator = seed if isinstance(seed, torch.Generator) else torch.Generator().manual_seed(seed)
-    return torch.randint(0, SYMBOLS, (count, length), generator=generator)
+    return torch.randint(0, SYMBOLS, (count, length), generator=torch.Generator().manual_seed(seed))
 
 
 def previous_and_first(x: Tensor) -> Tensor:
@@ -207,7 +210,7 @@ def train_symbols(
     generator = torch.Generator().manual_seed(seed)
 
     def loss() -> Tensor:
-        x = draw_symbols(batch_size, seed=generator, length=len(model.position))
+        x = torch.randint(0, SYMBOLS, (batch_size, len(model.position)), generator=generator)
         scores = model(x)[0][:, 1:]  # (B, n − 1, 2, 10)
         return nn.functional.cross_entropy(scores.flatten(0, 2), previous_and_first(x).flatten())
 

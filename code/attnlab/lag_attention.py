@@ -144,7 +144,7 @@ def train_lags(
     steps = len(windows.u) // batch_size
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-    for i in range(steps) if label is None else progress(range(steps), label):
+    for i in progress(range(steps), label):
         batch = slice(i * batch_size, (i + 1) * batch_size)
         loss = (model(windows.u[batch], windows.y[batch]) - windows.target[batch]).square().mean()
         optimizer.zero_grad()

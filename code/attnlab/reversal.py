@@ -1,6 +1,6 @@
 """The reverse task: read ten digits, write them backwards. Two models that try, their training, their marks."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -205,8 +205,7 @@ def train(
     generator = torch.Generator().manual_seed(seed)
     x_test, y_test = held_out(length)
     curve = Curve([], [], [])
-    numbers: Iterable[int] = range(1, steps + 1)
-    for step in numbers if label is None else progress(numbers, label):
+    for step in progress(range(1, steps + 1), label):
         x, y = reversal_batch(batch_size, generator, length=length)
         loss = nn.functional.cross_entropy(model(x).flatten(0, 1), y.flatten())  # (B n, 10) against (B n,)
         optimizer.zero_grad()

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from attnlab.deadtime import SAMPLING_TIME, Process
 
+BAND = 0.02  # around the set point, as a share of the step: what counts as settled
+
 
 class PI(NamedTuple):
     """u[t] = gain (e[t] + SAMPLING_TIME/integral_time · Σ_{s≤t} e[s])."""
@@ -28,17 +30,16 @@ class StepMarks(NamedTuple):
     settling_time: float  # s; infinite if the record ends before
 
 
-def simc_pi(model: Process, *, closed_loop_time: float | None = None) -> PI:
+def simc_pi(model: Process) -> PI:
     """Skogestad's rule: K_c = τ / (K (τ_c + θ)), τ_I = min(τ, 4 (τ_c + θ)).
 
-    θ is the dead time and half a sampling time for the hold. τ_c, the wanted time constant of the loop in seconds,
-    is θ unless given: fast, and still robust.
+    θ is the dead time and half a sampling time for the hold. τ_c, the wanted time constant of the loop, is θ here:
+    fast, and still robust.
 
     Source: Skogestad 2003, section 3.
     """
     theta = model.dead_time + SAMPLING_TIME / 2
-    slowest = (theta if closed_loop_time is None else closed_loop_time) + theta
-    return PI(model.time_constant / (model.gain * slowest), min(model.time_constant, 4 * slowest))
+    return PI(model.time_constant / (model.gain * 2 * theta), min(model.time_constant, 8 * theta))
 
 
 def delay_free_pi(model: Process, *, closed_loop_time: float) -> PI:
@@ -83,19 +84,18 @@ def set_point_step(
     return Run(torch.tensor(y[:length], dtype=torch.float64), torch.tensor(u, dtype=torch.float64))
 
 
-def step_marks(y: Tensor, *, step: float = 1.0, band: float = 0.02) -> StepMarks:
-    """How far y shoots over the set point, and from when on it stays within ±band of it.
+def step_marks(y: Tensor, *, step: float = 1.0) -> StepMarks:
+    """How far y shoots over the set point, and from when on it stays within ±2 % of the step around it.
 
     Args:
         y: (n,), °C, one value each SAMPLING_TIME, the set point stepping from 0 to ``step`` at the first.
-        band: as a share of the step.
 
     Raises:
         ValueError: y is not a row of numbers, or step is not positive.
     """
     if y.dim() != 1 or step <= 0:
         raise ValueError(f"step_marks: wanted y (n,) and a positive step, got y {tuple(y.shape)} and step={step}")
-    outside = ((y - step).abs() > band * step).nonzero().flatten()
+    outside = ((y - step).abs() > BAND * step).nonzero().flatten()
     first_inside = outside[-1].item() + 1 if len(outside) else 0
     settled = first_inside < len(y)
     return StepMarks(

@@ -10,7 +10,7 @@ from statistics import mean
 import torch
 
 from attnlab.reversal import train
-from attnlab.reversal_study import STUDY, build
+from attnlab.reversal_study import STUDY, build, run
 
 # Groups of the study. In each list the first one is what the others are compared with.
 COMPARISONS = {
@@ -20,10 +20,9 @@ COMPARISONS = {
 SEEDS = range(5)
 
 
-def time_to_perfect(run: str) -> tuple[int, float]:
+def time_to_perfect(name: str) -> tuple[int, float]:
     """Train one of the study's runs until its first faultless test: steps, and CPU seconds without the testing."""
-    settings = {"uva_schedule": False, "learning_rate": 3e-3, "model_settings": None, "steps": 1500, "batch_size": 64}
-    settings |= STUDY.runs[run]
+    settings = run.__kwdefaults__ | STUDY.runs[name]
     net, optimizer = build(
         settings["model"],
         settings["seed"],
@@ -48,8 +47,8 @@ def time_to_perfect(run: str) -> tuple[int, float]:
         net,
         optimizer=optimizer,
         report=tested,
-        **{key: settings[key] for key in ("steps", "batch_size", "length", "seed", "evaluate_every")},
         stop_when_perfect=True,
+        **{key: settings[key] for key in ("steps", "batch_size", "length", "seed", "evaluate_every")},
     )
     return curve.steps[-1], seconds
 

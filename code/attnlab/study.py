@@ -65,7 +65,11 @@ def load(name: str) -> dict[str, dict]:
 
 
 def load_group(name: str, group: str) -> list[dict]:
-    """The results of all runs called "<group>/…", in the order of the file, each with its settings' seed."""
+    """The results of all runs called "<group>/…", in the order of the file, each with its settings' seed.
+
+    Raises:
+        KeyError: the study has no such runs.
+    """
     runs = {run: entry for run, entry in load(name).items() if run.rpartition("/")[0] == group}
     if not runs:
         raise KeyError(f"the study {name!r} has no group {group!r}")
@@ -89,8 +93,11 @@ def conduct(study: Study) -> None:
             done[run] = {
                 "settings": study.runs[run],
                 "result": study.execute(**study.runs[run]),
-                "made": {"date": date.today().isoformat(), "torch": torch.__version__.partition("+")[0]}
-                | {"python": platform.python_version()},
+                "made": {
+                    "date": date.today().isoformat(),
+                    "torch": torch.__version__.partition("+")[0],
+                    "python": platform.python_version(),
+                },
             }
             # The order of the declaration, whatever the order of the running; nothing that is not declared.
             _write(study, {name: done[name] for name in study.runs if name in done})

@@ -47,7 +47,7 @@ FAULTS = {
         "test_attention",
     ),
     "keys of x instead of the context": ("attention", "self.key(context)", "self.key(x)", "test_attention"),
-    "no projection at the end": ("attention", "self.output(self._join(heads))", "self._join(heads)", "test_attention"),
+    "no projection at the end": ("attention", "self.output(join_heads(heads))", "join_heads(heads)", "test_attention"),
     "cosine at another frequency": (
         "positions",
         "torch.stack((angles.sin(), angles.cos()), dim=-1)",

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab.attention import MultiHeadAttention, causal_mask, scaled_dot_product_attention
+from attnlab.attention import MultiHeadAttention, causal_mask, scaled_dot_product_attention, split_heads
 from attnlab.causality import influence_map
 
 B, H, N, M, D_K, D_V = 2, 3, 5, 7, 11, 13  # different primes: no two axes can be taken for each other
@@ -173,9 +173,7 @@ def test_heads_equal_a_loop_over_heads():
     heads = []
     for i in range(H):
         rows = slice(i * d_k, (i + 1) * d_k)
-        q, k, v = (
-            x @ layer.weight[rows].T + layer.bias[rows] for layer in (own.query, own.key, own.value)
-        )
+        q, k, v = (x @ layer.weight[rows].T + layer.bias[rows] for layer in (own.query, own.key, own.value))
         heads.append(torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(d_k), -1) @ v)
     expected = torch.cat(heads, -1) @ own.output.weight.T + own.output.bias
     torch.testing.assert_close(own(x)[0], expected, atol=1e-12, rtol=0)
@@ -190,7 +188,7 @@ def test_heads_scale_by_their_own_width():
             nn.init.normal_(layer.weight, std=64**-0.5)
             nn.init.zeros_(layer.bias)
         x = torch.randn(50, 7, 64)
-        q, k = own._split(own.query(x)), own._split(own.key(x))
+        q, k = split_heads(own.query(x), num_heads), split_heads(own.key(x), num_heads)
         _, weights = own(x)
         log_ratio = (weights[..., :1] / weights[..., 1:2]).log()  # difference of two scores
         expected = ((q * (k[..., :1, :] - k[..., 1:2, :])).sum(-1, keepdim=True)) / math.sqrt(64 / num_heads)

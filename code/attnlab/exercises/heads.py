@@ -6,17 +6,13 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attnlab.attention import scaled_dot_product_attention
+from attnlab.attention import join_heads, scaled_dot_product_attention, split_heads
 from attnlab.exercises.verdict import Wrong, check, close, tensor_of_shape
 from attnlab.heads import one_head_bound
 
 # Prime sizes, all different: an answer that mixes up two axes cannot have the right shape by accident.
 B, N, HEADS, D_K = 2, 5, 3, 7
 D = HEADS * D_K
-
-
-def _split(x: Tensor) -> Tensor:
-    return x.unflatten(-1, (HEADS, D_K)).transpose(-3, -2)  # (..., n, D) -> (..., h, n, d_k)
 
 
 @check
@@ -29,7 +25,7 @@ def check_split_heads(answer: Callable[[Tensor, int], Tensor]) -> str:
     if isinstance(out, Tensor) and out.shape == (B, HEADS, D_K, N):
         raise Wrong("最後兩個軸對調了：每個頭裡，一列是一個位置，形狀是 (B, h, n, d_k)。")
     out = tensor_of_shape(out, (B, HEADS, N, D_K), "輸出")
-    if torch.equal(out, _split(x)):
+    if torch.equal(out, split_heads(x, HEADS)):
         if not torch.equal(answer(x, D_K), torch.stack(x.chunk(D_K, dim=-1), dim=1)):
             raise Wrong(f"D = {D} 切成 {HEADS} 個頭時對，切成 {D_K} 個頭時不對：有沒有把頭數或 d_k 寫死？")
         return "每個頭拿到所有位置的同一段分量。"
@@ -42,7 +38,7 @@ def check_split_heads(answer: Callable[[Tensor, int], Tensor]) -> str:
             x.unflatten(-1, (D_K, HEADS)).permute(0, 3, 1, 2),
             "每個頭拿到的是間隔取出的分量（0, h, 2h, …），應該是連續的一段。",
         ),
-        (_split(x).flip(1), "頭的順序反了：第 0 個頭要拿最前面的 d_k 個分量。"),
+        (split_heads(x, HEADS).flip(1), "頭的順序反了：第 0 個頭要拿最前面的 d_k 個分量。"),
         (x.unflatten(-1, (HEADS, D_K))[:, :, :1].transpose(1, 2).expand(-1, HEADS, -1, -1), "每個頭都拿到同一段分量。"),
     ):
         if torch.equal(out, wrong):
@@ -61,9 +57,10 @@ def check_multi_head(answer: Callable[..., Tensor]) -> str:
     """answer(x, W_Q, W_K, W_V, W_O, num_heads) must be [head₁, …, head_h] W_O, without biases; x (n, D)."""
     x, w_q, w_k, w_v, w_o = inputs = _inputs()
     out = tensor_of_shape(answer(*inputs, HEADS), (N, D), "輸出")
-    q, k, v = x @ w_q, x @ w_k, x @ w_v
-    heads, weights = scaled_dot_product_attention(_split(q), _split(k), _split(v))  # (h, n, d_k), (h, n, n)
-    joined = heads.transpose(0, 1).flatten(1)  # (n, D)
+    q, k, v = whole = x @ w_q, x @ w_k, x @ w_v
+    cut = [split_heads(z, HEADS) for z in whole]  # (h, n, d_k) each
+    heads, weights = scaled_dot_product_attention(*cut)  # (h, n, d_k), (h, n, n)
+    joined = join_heads(heads)  # (n, D)
     if close(out, joined @ w_o, 1e-5):
         one_head, _ = scaled_dot_product_attention(q, k, v)
         if not close(answer(*inputs, 1), one_head @ w_o, 1e-5):
@@ -71,10 +68,9 @@ def check_multi_head(answer: Callable[..., Tensor]) -> str:
         return "和公式相同：各頭各自注意，接起來，再乘 W_O。"
 
     def with_scale(scale: float) -> Tensor:
-        heads, _ = scaled_dot_product_attention(_split(q), _split(k), _split(v), scale=scale)
-        return heads.transpose(0, 1).flatten(1) @ w_o
+        return join_heads(scaled_dot_product_attention(*cut, scale=scale)[0]) @ w_o
 
-    scrambled, _ = scaled_dot_product_attention(*(z.reshape(HEADS, N, D_K) for z in (q, k, v)))
+    scrambled, _ = scaled_dot_product_attention(*(z.reshape(HEADS, N, D_K) for z in whole))
     for wrong, hint in (
         (joined, "各頭接起來之後，還要乘上 W_O。"),
         (with_scale(1 / math.sqrt(D)), "縮放用了 √D。每個頭的查詢和鍵只有 d_k = D/h 維，要除以 √d_k。"),
@@ -82,9 +78,9 @@ def check_multi_head(answer: Callable[..., Tensor]) -> str:
         (scaled_dot_product_attention(q, k, v)[0] @ w_o, "沒有切成多個頭：這是一個 D 維的頭。"),
         (heads.flatten(0, 1).reshape(N, D) @ w_o, "接回去時少了 transpose：要先回到 (n, h, d_k)，再併成 (n, D)。"),
         (scrambled.reshape(N, D) @ w_o, "切頭時直接 view 成 (h, n, d_k)，不同位置的數字混在一起了。"),
-        (scrambled.transpose(0, 1).flatten(1) @ w_o, "切頭時直接 view 成 (h, n, d_k)，不同位置的數字混在一起了。"),
+        (join_heads(scrambled) @ w_o, "切頭時直接 view 成 (h, n, d_k)，不同位置的數字混在一起了。"),
         ((weights.mean(0) @ v) @ w_o, "先把各頭的權重平均了：每個頭要用自己的權重。"),
-        (heads.flip(0).transpose(0, 1).flatten(1) @ w_o, "各頭接起來的順序反了。"),
+        (join_heads(heads.flip(0)) @ w_o, "各頭接起來的順序反了。"),
         (joined @ w_o.T, "W_O 轉置了：這裡向量是列，寫成 [head₁, …, head_h] W_O。"),
     ):
         if close(out, wrong, 1e-5):

@@ -21,7 +21,6 @@ INK = "currentColor"  # of the text around it
 BLUE = f"var(--figure-blue, {plotting.BLUE})"
 ORANGE = f"var(--figure-orange, {plotting.ORANGE})"
 GREEN = f"var(--figure-green, {plotting.GREEN})"
-PURPLE = f"var(--figure-purple, {plotting.PURPLE})"
 GREY = f"var(--figure-grey, {plotting.GREY})"
 
 # viridis in 33 steps: what a weight of i/32 looks like.

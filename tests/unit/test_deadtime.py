@@ -150,8 +150,6 @@ def test_hand_built_head_becomes_the_process():
 
 def test_training_finds_the_dead_time():
     """The page's example at a shorter length, so that it takes a second."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     process = Process(d=3)
     u, y = draw_records(process, 6400, generator(0), length=17)
     torch.manual_seed(0)
@@ -160,7 +158,6 @@ def test_training_finds_the_dead_time():
     u, y = draw_records(process, 200, generator(99), length=17)
     with torch.no_grad():
         prediction, weights = model.attend(u, y[:, :-1])
-    torch.set_num_threads(threads)
     assert hit_share(weights, 3) > 0.9
     assert lag_profile(weights, 8).argmax() == 3
     assert (prediction - y[:, 1:]).square().mean().item() < 1.5 * process.noise**2

@@ -10,13 +10,9 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 from fontTools.ttLib import TTFont
+from sources import ROOT, code_cells, label_characters, strings
 
 from attnlab.plotting import to_svg, use_book_style
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-from sources import code_cells, label_characters, strings  # noqa: E402
 
 FIGURE_FONT = ROOT / "code" / "attnlab" / "fonts" / "NotoSansTC-Regular-subset.otf"
 MATH_FONT = ROOT / "_static" / "STIXTwoMath-subset.woff2"
@@ -30,8 +26,8 @@ def covered() -> set[int]:
 def test_every_character_of_a_label_has_a_glyph():
     wanted = label_characters()
     assert "注" in wanted and len(wanted) > 100  # the collector looked where the labels are
-    missing = {c for c in wanted if ord(c) not in covered()}
-    assert not missing, f"run make font: the figure font lacks {''.join(sorted(missing))}"
+    missing = set(map(ord, wanted)) - covered()
+    assert not missing, f"run make font: the figure font lacks {''.join(map(chr, sorted(missing)))}"
 
 
 def test_chinese_comes_from_the_books_own_font():
@@ -72,7 +68,7 @@ def test_the_same_bytes_in_another_process(tmp_path):
         "print(hashlib.sha256(draw().encode()).hexdigest())"
     )
     run = subprocess.run(
-        [sys.executable, "-c", script, str(Path(__file__).parent), str(ROOT / "code")],
+        [sys.executable, "-c", script, str(Path(__file__).parent), str(ROOT / "code"), str(ROOT / "tools")],
         capture_output=True,
         text=True,
         check=True,

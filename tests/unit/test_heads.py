@@ -23,17 +23,9 @@ from attnlab.heads import (
     train_symbols,
 )
 from attnlab.heads_study import STUDY, run
-from attnlab.study import load_group, missing
+from attnlab.study import load_group
 
 SECOND_DIFFERENCE = (1.0, -2.0, 1.0)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def generator(seed=0):
@@ -242,10 +234,6 @@ def test_two_heads_name_both_symbols_and_split_the_work():
 
 
 # The study
-
-
-def test_the_study_is_complete_and_made_with_these_settings():
-    assert missing(STUDY) == []
 
 
 def test_one_run_again_lies_inside_the_study():

@@ -18,15 +18,6 @@ from attnlab.reversal import anti_diagonal, evaluate, held_out, reversal_batch
 from attnlab.reversal_weights import STUDY, execute, pack, trained, unpack
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """With more, small models on a busy machine wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def settings(lab, count, seed=0):
     """Random values of the controls."""
     draw = random.Random(seed)

@@ -177,11 +177,8 @@ def test_output_error_bank_is_exact_where_its_pole_lies_on_the_grid():
 
 
 def test_training_turns_correlation_into_prewhitened_correlation():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     model = LagAttention()
     train_lags(model, draw_windows(25_600, generator(1)))
-    torch.set_num_threads(threads)
     test = draw_windows(2000, generator(99))
     with torch.no_grad():
         prediction, weights = model.attend(test.u, test.y)

@@ -1,14 +1,7 @@
 """The Chinese lint: each rule catches its fault, leaves the right look-alike alone, and finds nothing in the book."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-from lint_zh import lint_book, lint_page, lint_python  # noqa: E402
+from lint_zh import lint_book, lint_page, lint_python
 
 TITLE = "(sec-page)=\n# 標題 Title\n\n"
 

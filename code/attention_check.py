@@ -46,10 +46,7 @@ def show_why_sqrt_d():
         dots = (torch.randn(10_000, d) * torch.randn(10_000, d)).sum(dim=1)
         scores = torch.randn(1000, 8, d) @ torch.randn(1000, d, 8)  # 1000 組，每組 8 個查詢看 8 個鍵
         raw, scaled = mean_largest_weight(scores), mean_largest_weight(scores / math.sqrt(d))
-        print(
-            f"d = {d:3d}：q·k 變異數 {dots.var().item():6.1f}，"
-            f"最大權重平均 不縮放 {raw:.2f}／除以 √d {scaled:.2f}"
-        )
+        print(f"d = {d:3d}：q·k 變異數 {dots.var().item():6.1f}，最大權重平均 不縮放 {raw:.2f}／除以 √d {scaled:.2f}")
 
 
 if __name__ == "__main__":

@@ -97,4 +97,3 @@ def _runs() -> dict[str, dict]:
 
 
 STUDY = Study("deadtime", _runs(), execute)
-

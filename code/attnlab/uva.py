@@ -33,9 +33,7 @@ class UvaTransformer(nn.Module):
         self.width = width
         self.input = nn.Linear(DIGITS, width)
         self.block = TransformerBlock(width, 1, 2 * width, norm_first=False)
-        self.readout = nn.Sequential(
-            nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(), nn.Linear(width, DIGITS)
-        )
+        self.readout = nn.Sequential(nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(), nn.Linear(width, DIGITS))
         attention = self.block.attention
         for layer in (attention.query, attention.key, attention.value):
             # Xavier's bound of the three matrices stacked: fan in d, fan out 3 d.

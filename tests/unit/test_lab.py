@@ -114,7 +114,6 @@ def widgets(monkeypatch):
     made = []
     original = ipywidgets.Widget.__init__
 
-
     def watched(self, **more):
         made.append(self)
         original(self, **more)

@@ -7,6 +7,7 @@ a page together with the code it runs can use it as well.
 import ast
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "attnlab"
@@ -24,17 +25,17 @@ def closure(sources: Iterable[str], package: Path) -> list[Path]:
     """
     waiting = [(source, PACKAGE) for source in sources]
     found: set[Path] = set()
-    texts = []
+    literals: set[str] = set()
     while waiting:
         source, inside = waiting.pop()
-        texts.append(source)
-        for name in imported_names(source, inside):
+        names, strings = mentions(source, inside)
+        literals |= strings
+        for name in names:
             for path in _module_files(name, package):
                 if path not in found:
                     found.add(path)
                     folders = path.relative_to(package).parts[:-1]
                     waiting.append((path.read_text(encoding="utf-8"), ".".join([PACKAGE, *folders])))
-    literals = set().union(*map(_string_literals, texts))
     data = (path for path in package.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc"))
     return sorted(found.union(path for path in data if _is_named(path, literals)))
 
@@ -44,14 +45,19 @@ def _is_named(path: Path, literals: set[str]) -> bool:
     return path.stem in literals or any(path.name in literal for literal in literals)
 
 
-def imported_names(source: str, inside: str = PACKAGE) -> set[str]:
-    """Dotted names under ``attnlab`` that the source imports; ``from a.b import c`` counts as a.b and a.b.c.
+@cache  # the pages of a book import much the same modules
+def mentions(source: str, inside: str = PACKAGE) -> tuple[set[str], set[str]]:
+    """What the source imports of ``attnlab``, and its string literals.
 
     Args:
         source: Python.
         inside: the package that the source is a module of, for relative imports.
+
+    Returns:
+        Dotted names, where ``from a.b import c`` counts as a.b and a.b.c; and strings.
     """
     names: set[str] = set()
+    strings: set[str] = set()
     for node in ast.walk(_parse(source)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
@@ -63,7 +69,9 @@ def imported_names(source: str, inside: str = PACKAGE) -> set[str]:
                 module = ".".join([*base, module] if module else base)
             names.add(module)
             names.update(f"{module}.{alias.name}" for alias in node.names)
-    return {name for name in names if name == PACKAGE or name.startswith(PACKAGE + ".")}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            strings.add(node.value)
+    return {name for name in names if name == PACKAGE or name.startswith(PACKAGE + ".")}, strings
 
 
 def _parse(source: str) -> ast.Module:
@@ -73,11 +81,6 @@ def _parse(source: str) -> ast.Module:
         return ast.parse(re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.M))
     except SyntaxError:  # whoever runs it will say so, with the place
         return ast.Module([], [])
-
-
-def _string_literals(source: str) -> set[str]:
-    nodes = ast.walk(_parse(source))
-    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def _module_files(name: str, package: Path) -> list[Path]:

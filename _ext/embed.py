@@ -6,14 +6,12 @@ are, to be read; other files packed. Of a font it holds the characters that occu
 
 import ast
 import base64
-import io
 import textwrap
 import zlib
 from pathlib import Path
 
+import uharfbuzz as harfbuzz
 from closure import closure
-from fontTools import subset
-from fontTools.ttLib import TTFont
 
 TITLE = "載入本書的程式（請先執行這一格）"
 # What MyST-NB's glue does in a notebook: it shows the value. Only the site puts values into the text.
@@ -92,11 +90,8 @@ def pack(path: Path, characters: set[str]) -> str:
 
 
 def part_of_font(path: Path, characters: set[str]) -> bytes:
-    options = subset.Options(layout_features=["kern"], name_IDs=["*"], hinting=False, notdef_outline=True)
-    with TTFont(path, recalcTimestamp=False) as font:
-        part = subset.Subsetter(options)
-        part.populate(text="".join(sorted(characters)))
-        part.subset(font)
-        buffer = io.BytesIO()
-        font.save(buffer)
-    return buffer.getvalue()
+    chosen = harfbuzz.SubsetInput()
+    chosen.unicode_set.update(map(ord, characters))
+    chosen.name_id_set.update(range(25))  # the licence, too
+    chosen.flags = harfbuzz.SubsetFlags.NOTDEF_OUTLINE
+    return harfbuzz.subset(harfbuzz.Face(harfbuzz.Blob.from_file_path(str(path))), chosen).blob.data

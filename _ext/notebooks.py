@@ -8,6 +8,7 @@ the modules and data files that the page imports, and the versions of all packag
 import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -20,6 +21,7 @@ _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---[ \t]*\n", re.S)
 _CODE_CELL = re.compile(r"^(`{3,}|~{3,}|:{3,})\{code-cell\}", re.M)
 
 
+@cache  # one answer for the whole build, even when a module is edited meanwhile
 def with_inputs(text: str, page: str, book: Path) -> str:
     """The source of a page, with the digest of its inputs in the front matter and no line moved.
 

@@ -54,6 +54,13 @@ def test_every_cell_was_executed_and_shows_its_outputs(page):
     assert len(page.article.select("div.cell_input")) == len(with_input)
 
 
+def test_solutions_are_folded_and_say_so(page):
+    solutions = [cell for cell in page.cells if "hide-cell" in cell["metadata"].get("tags", [])]
+    assert all("".join(cell["source"]).startswith("# 解答") for cell in solutions)
+    labels = [label.get_text() for label in page.article.select("details.hide > summary > p.collapsed")]
+    assert labels.count("顯示解答") == len(solutions)
+
+
 def test_the_lessons_have_cells_and_figures(pages):
     lessons = [page for page in pages if page.name.startswith("chapters/") and "{code-cell}" in page.source]
     assert len(lessons) >= 6

@@ -5,17 +5,16 @@ every site that could be made with it; four fifths of their rules match nothing 
 """
 
 import re
+from itertools import groupby
 from pathlib import Path
 
+import tinycss2
 from sphinx.errors import ExtensionError
 
 THEME = "_static/styles/pydata-sphinx-theme.css"
 MERGED = "_static/all.css"
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 NOTICE = re.compile(r"/\*!.*?\*/", re.S)  # of a licence
-# Part of a selector that a rule does not need to match.
-ARGUMENT = re.compile(r":(?:not|is|where|has)\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\]|::?[\w-]+(?:\([^()]*\))?")
-NAME = re.compile(r"[.#][\w-]+")
 # Icons come as SVG (_templates/icons.html) or not at all.
 ICON_FONT = re.compile(r'font-family:\s*"?(?:Font ?Awesome|FontAwesome)|^\.fa[srb]?\b|^\.fa-')
 
@@ -81,7 +80,8 @@ def shrink(app, exception):
             parts.append(COMMENT.sub("", css))
         else:
             whole += len(css)
-            parts += [*NOTICE.findall(css), kept(COMMENT.sub("", css), used)]
+            nodes = tinycss2.parse_stylesheet(COMMENT.sub("", css), skip_comments=True, skip_whitespace=True)
+            parts += [*NOTICE.findall(css), kept(nodes, used)]
     merged = "\n".join(parts) + "\n"
     if not 0.02 < len(merged) / whole < 0.3:
         raise ExtensionError(f"polish: {whole} letters of style sheets became {len(merged)}")
@@ -118,44 +118,48 @@ def names(site: Path, book: Path) -> set[str]:
     return used
 
 
-def kept(css: str, used: set[str]) -> str:
+def kept(nodes, used: set[str]) -> str:
     """The rules of a style sheet that can match; @media and the like with what is left inside them."""
-    rules, at = [], 0
-    while (opening := css.find("{", at)) >= 0:
-        head = css[at:opening].strip()
-        statement = head.rpartition(";")
-        if statement[1]:  # @charset "UTF-8"; before the first rule
-            rules.append(statement[0] + ";")
-            head = statement[2].strip()
-        at = closing(css, opening)
-        body = css[opening + 1 : at - 1]
-        if head.startswith(("@media", "@supports")):
-            if inner := kept(body, used):
-                rules.append(f"{head}{{{inner}}}")
-        elif head.startswith("@"):
-            if not ICON_FONT.search(body):
-                rules.append(f"{head}{{{body}}}")
-        elif selectors := [one for one in split(head) if can_match(one, used) and not ICON_FONT.search(one + body)]:
-            rules.append(f"{','.join(selectors)}{{{body}}}")
+    rules = []
+    for node in nodes:
+        if node.type == "error":
+            raise ExtensionError(f"polish: line {node.source_line} of a style sheet: {node.message}")
+        body = tinycss2.serialize(node.content or [])
+        if node.type == "qualified-rule":
+            selectors = [one for one in split(node.prelude) if can_match(one, used)]
+            heads = [head for head in map(tinycss2.serialize, selectors) if not ICON_FONT.search(head + body)]
+            if heads:
+                rules.append(f"{','.join(heads)}{{{body}}}")
+        elif node.lower_at_keyword in ("media", "supports"):
+            if inner := kept(tinycss2.parse_stylesheet(node.content, True, True), used):
+                rules.append(f"@{node.at_keyword}{tinycss2.serialize(node.prelude)}{{{inner}}}")
+        elif not ICON_FONT.search(body):
+            rules.append(node.serialize())
     return "".join(rules)
 
 
-def closing(css: str, opening: int) -> int:
-    """The place after the brace that closes this one."""
-    depth = 0
-    for found in re.finditer(r'[{}]|"[^"]*"', css[opening:]):
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
-        if depth == 0:
-            return opening + found.end()
-    raise ExtensionError("polish: a brace in a style sheet is never closed")
+def split(prelude) -> list[list]:
+    """A list of selectors at its commas, each without the space around it."""
+    selectors = [list(part) for comma, part in groupby(prelude, lambda token: token == ",") if not comma]
+    for selector in selectors:
+        while selector and selector[0].type == "whitespace":
+            del selector[0]
+        while selector and selector[-1].type == "whitespace":
+            del selector[-1]
+    return selectors
 
 
-def split(selectors: str) -> list[str]:
-    """At the commas outside brackets."""
-    return [one.strip() for one in re.split(r",(?![^(\[]*[)\]])", selectors) if one.strip()]
-
-
-def can_match(selector: str, used: set[str]) -> bool:
-    plain = ARGUMENT.sub("", selector.replace("\\", ""))
-    elements = re.findall(r"(?:^|[\s>+~])([a-zA-Z][\w-]*)", plain)
-    return all(name in used for name in [*NAME.findall(plain), *elements])
+def can_match(selector: list, used: set[str]) -> bool:
+    """Whether all of its classes, ids and elements occur. What stands in brackets, and pseudo-classes, do not count."""
+    before = None
+    for token in selector:
+        if token.type == "hash":
+            name = f"#{token.value}"
+        elif token.type == "ident" and before != ":":
+            name = f".{token.value}" if before == "." else token.value
+        else:
+            name = None
+        if name and name not in used:
+            return False
+        before = token
+    return True

@@ -1,8 +1,8 @@
 // Laying out the page in portions, and making what is wider than its place scroll there, within the keyboard's reach.
 //
 // A long page has thousands of formulas; laying all of them out at once would keep a telephone from answering for a
-// second. site.css therefore leaves out what is not on the screen (content-visibility) in a page of class in-portions,
-// and this script has the rest laid out, a little at a time, within about a second. ("laid-out" marks the end of it.)
+// second. On devices with a touch screen, site.css therefore leaves out what is not on the screen (content-visibility,
+// class in-portions), and this script has the rest laid out, a little at a time. "laid-out" marks the end of it.
 "use strict";
 (() => {
   const PORTION = 8; // milliseconds; a telephone takes several times as long
@@ -37,17 +37,29 @@
   function layOut(milliseconds) {
     const end = performance.now() + milliseconds;
     while (waiting.length && performance.now() < end) {
-      const block = waiting.shift();
-      block.style.contentVisibility = "visible";
-      block.offsetHeight; // has it laid out
+      // Several small blocks together, as each layout has costs of its own.
+      let block;
+      let elements = 0;
+      while (waiting.length && elements < 100) {
+        block = waiting.shift();
+        block.style.contentVisibility = "visible";
+        elements += block.getElementsByTagName("*").length;
+      }
+      block.offsetHeight; // has them laid out
     }
     if (waiting.length) return setTimeout(layOut, 0, PORTION);
     fit();
     performance.mark("laid-out");
   }
   requestAnimationFrame(() => setTimeout(layOut, 0, PORTION)); // after the first picture
-  // A link within the page needs to know where everything is.
+  // A link within the page needs to know where everything is, and so does the End key. (A scroll that a busy browser
+  // has only begun would be lost in this.)
   addEventListener("click", () => waiting.length && layOut(Infinity), true);
+  addEventListener("keydown", ({ key }) => {
+    if (!waiting.length) return;
+    layOut(Infinity);
+    if (key === "End") scrollTo(0, document.documentElement.scrollHeight);
+  });
 
   const soon = () => requestAnimationFrame(() => setTimeout(() => waiting.length || fit()));
   let width = innerWidth;

@@ -1,4 +1,4 @@
-"""Long pages are laid out in portions (_static/layout.js), and nobody notices except by waiting less."""
+"""Touch screens lay long pages out in portions (_static/layout.js); nobody notices except by waiting less."""
 
 import pytest
 from conftest import PAGES
@@ -17,7 +17,7 @@ AT_END = "() => innerHeight + scrollY >= document.documentElement.scrollHeight -
 
 @pytest.fixture
 def tab(browser):  # noqa: F811
-    context = browser.new_context(viewport={"width": 375, "height": 760})
+    context = browser.new_context(viewport={"width": 375, "height": 760}, has_touch=True)
     yield context.new_page()
     context.close()
 

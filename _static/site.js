@@ -35,10 +35,7 @@
       dialog.className = part.className;
       dialog.showModal();
     });
-    dialog.addEventListener("close", () => {
-      part.append(...dialog.childNodes);
-      button.focus();
-    });
+    dialog.addEventListener("close", () => part.append(...dialog.childNodes));
     dialog.addEventListener("click", (event) => {
       if (event.target === dialog || event.target.closest("a")) dialog.close();
     });
@@ -85,8 +82,10 @@
     if (heading) seen.observe(heading);
   });
 
-  // Copying the code of a cell; the button comes when the cell does.
+  // Copying the code of a cell; the button comes when the cell does, or with the first Tab: it would jump over it.
+  const withoutButton = new Set();
   function addCopyButton(pre) {
+    if (!withoutButton.delete(pre)) return;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
@@ -112,7 +111,11 @@
     },
     { rootMargin: "300px" },
   );
-  if (navigator.clipboard) all(".cell_input pre, div[class*=highlight-] > .highlight > pre").forEach((pre) => coming.observe(pre));
+  if (navigator.clipboard) all("article :not(.output) > div > .highlight > pre").forEach((pre) => {
+    withoutButton.add(pre);
+    coming.observe(pre);
+  });
+  addEventListener("keydown", (event) => event.key === "Tab" && withoutButton.forEach(addCopyButton));
 
   // A link into something folded unfolds it; so does printing, for as long as it takes.
   function unfold() {

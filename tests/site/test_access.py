@@ -1,4 +1,4 @@
-"""Everybody can read it: axe-core's rules on every page, contrast of the figures, keyboard, paper, no script."""
+"""Everybody can read it: axe-core's rules on every page, contrast of the figures, paper, no script."""
 
 import json
 import re
@@ -112,74 +112,6 @@ def test_colours_of_code_stand_out(browser, address, theme):  # noqa: F811
         for pair in pairs
     }
     assert {pair: round(contrast(*two), 2) for pair, two in hexes.items() if contrast(*two) < 4.5} == {}
-
-
-@pytest.fixture
-def lesson(browser, address):  # noqa: F811
-    context = browser.new_context(viewport={"width": 375, "height": 760})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab = context.new_page()
-    tab.goto(f"{address}/chapters/scaled-dot-product.html")
-    yield tab
-    context.close()
-
-
-def test_keyboard_skips_to_the_text_and_opens_the_menus(lesson):
-    lesson.keyboard.press("Tab")
-    assert lesson.evaluate("document.activeElement.textContent") == "跳到內文"
-    lesson.keyboard.press("Enter")
-    assert lesson.evaluate("document.activeElement.id") == "main-content"
-    lesson.keyboard.press("Tab")
-    assert lesson.evaluate("document.activeElement.ariaLabel") == "目錄"
-    lesson.keyboard.press("Enter")
-    assert lesson.locator("#menu-dialog").is_visible()
-    assert lesson.locator("#menu-dialog a", has_text="詞彙表").is_visible()
-    lesson.keyboard.press("Escape")
-    assert not lesson.locator("#menu-dialog").is_visible()
-    assert lesson.evaluate("document.activeElement.ariaLabel") == "目錄"
-    lesson.locator(".contents-button").focus()
-    lesson.keyboard.press("Enter")
-    assert lesson.locator("#contents-dialog").is_visible()
-    lesson.keyboard.press("Escape")
-
-
-def test_keyboard_searches_from_any_page(lesson):
-    lesson.keyboard.press("Control+k")
-    lesson.keyboard.type("因果遮罩")
-    lesson.keyboard.press("Enter")
-    lesson.wait_for_url("**/search.html?q=*")
-    assert lesson.locator("ul.search li").count() >= 1
-
-
-def test_keyboard_unfolds_code_and_answers(lesson):
-    for fold in ("details.hide", "details.sd-dropdown"):
-        summary = lesson.locator(f"{fold} > summary").first
-        summary.focus()
-        lesson.keyboard.press("Enter")
-        assert lesson.evaluate("document.activeElement.parentElement.open")
-
-
-def test_theme_button_says_and_remembers(lesson):
-    button = lesson.locator(".theme-button")
-    seen = set()
-    for _ in range(3):
-        button.focus()
-        lesson.keyboard.press("Enter")
-        seen.add((button.get_attribute("aria-label"), lesson.evaluate("document.documentElement.dataset.theme")))
-    assert seen == {("深淺色：深色", "dark"), ("深淺色：淺色", "light"), ("深淺色：跟隨系統", "light")}
-    button.click()
-    lesson.reload()
-    assert lesson.evaluate("document.documentElement.dataset.theme") == "dark"
-
-
-def test_code_can_be_copied(lesson):
-    box = lesson.locator(".cell_input .highlight:visible").first
-    box.scroll_into_view_if_needed()
-    box.locator(".copy").focus()
-    lesson.keyboard.press("Enter")
-    lesson.wait_for_function("document.activeElement.textContent === '已複製'")
-    copied = lesson.evaluate("navigator.clipboard.readText()")
-    assert copied.strip() == box.locator("pre").text_content().strip()
 
 
 def test_paper_has_the_answers_and_no_controls(browser, address, tmp_path):  # noqa: F811

@@ -11,7 +11,7 @@ SETUP := $(PYTHON) tools/setup.py
 .PHONY: help html page serve lab study test lint bench font publish-check setup setup-test setup-lab setup-colab clean clean-all
 
 help:  ## this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 html: setup  ## build the book: _build/html/index.html
 	@$(VENV) tools/build.py
@@ -26,7 +26,7 @@ serve: html  ## build, and serve the book on this machine (PORT=8000)
 lab: setup-lab  ## open the pages as notebooks in JupyterLab
 	@$(VENV) -m jupyterlab --notebook-dir=chapters
 
-study: setup  ## run the long studies again: code/attnlab/data/*.json (not part of html)
+study: setup  ## run those long studies whose results are missing
 	@$(VENV) -m attnlab.study
 
 test: setup-lab setup-colab html lint  ## build the book and run every test
@@ -34,6 +34,7 @@ test: setup-lab setup-colab html lint  ## build the book and run every test
 
 lint: setup-test  ## style of the Python code and of the Chinese text
 	@$(VENV) -m ruff check .
+	@$(VENV) -m ruff format --check -q .
 	@$(VENV) tools/lint_zh.py
 
 bench: setup-test  ## time the build, weigh the pages

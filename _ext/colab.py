@@ -10,12 +10,12 @@ from pathlib import Path
 
 import nbformat
 from embed import embedded
+from inputs import with_inputs
 from jupyter_cache import get_cache
 from markdown_text import Unknown, link
 from myst_nb.core.read import read_myst_markdown_notebook
 from myst_nb.core.utils import coalesce_streams
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from notebooks import with_inputs
 from plain_markdown import Markdown
 from repository import notebook, site, slug_of
 from sphinx.builders import Builder

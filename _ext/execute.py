@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from inputs import with_inputs
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-from notebooks import with_inputs
 from sphinx.errors import ExtensionError
 from traitlets.config import Config
 

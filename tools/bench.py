@@ -17,6 +17,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from browser import launch
 from jupyter_cache import get_cache
 from playwright.sync_api import sync_playwright
 from torch import Tensor
@@ -45,7 +46,7 @@ def main() -> None:
         bench_builds(book)
         weigh(book / "_build" / "html")
         bench_figures(book / "_build" / "html")
-        subprocess.run([sys.executable, ROOT / "tools" / "speed.py", book / "_build" / "html"], check=True)
+        subprocess.run([sys.executable, ROOT / "tools" / "first_visit.py", book / "_build" / "html"], check=True)
     bench_attention()
     subprocess.run([sys.executable, "-m", "attnlab.speed"], check=True)  # the reverse task: time to 100 %
 
@@ -120,10 +121,8 @@ def bench_figures(html: Path) -> None:
             text = "".join(figures).encode()
             print(f"  {path.relative_to(html).as_posix():<40} {kib(len(text)):7.0f}  ({kib(packed(text)):.0f})")
     # The whole page is loaded, as a reader's browser would; nothing but it is within reach.
-    browsers = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
-    chromium = os.environ.get("CHROMIUM") or next(filter(None, browsers), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = launch(playwright)
         tab = browser.new_page()
         tab.route(re.compile("^(?!file:|data:)"), lambda route: route.abort())
         tab.goto((html / "chapters" / "reverse-task.html").as_uri())

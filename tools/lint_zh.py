@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
@@ -158,7 +159,8 @@ def around(text: str, match: re.Match) -> str:
 
 
 def parse(text: str) -> list[Token]:
-    extensions = {"amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution", "tasklist"}
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    extensions = set(config["parse"]["myst_enable_extensions"])
     parser = create_md_parser(MdParserConfig(enable_extensions=extensions), RendererHTML)
     parser.disable("text_join")  # keeps \* apart from *
     return parser.parse(text)
@@ -214,10 +216,8 @@ def inline(tokens: list[Token], line: int) -> Iterator[Finding]:
         if token.type in ("text", "text_special"):
             stars = re.search(r"\*\*|\*(?=\S)|(?<=\S)\*", token.content)
             if stars and token.type == "text":
-                yield line, (
-                    f"emphasis: got asterisks that stay asterisks near 「{(seen + token.content)[-12:]}」, "
-                    "wanted punctuation outside **…**"
-                )
+                message = f"emphasis: got asterisks that stay asterisks near 「{(seen + token.content)[-12:]}」"
+                yield line, f"{message}, wanted punctuation outside **…**"
             seen += token.content
         elif token.type == "softbreak":
             after = tokens[i + 1].content if i + 1 < len(tokens) else ""

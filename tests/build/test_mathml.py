@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
+from mathml import to_mathml
+from sources import pages
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "_ext"), str(ROOT / "tools")]
-
-from mathml import to_mathml  # noqa: E402
-from sources import pages  # noqa: E402
 
 FONT = ROOT / "_static" / "STIXTwoMath-subset.woff2"
 SHAPES = r"""

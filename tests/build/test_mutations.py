@@ -40,6 +40,12 @@ FAULTS = {
     "blind row averages": ("attention", ".masked_fill(blind, 0.0)", "", "test_attention"),
     "causal mask without the diagonal": ("attention", ".tril()", ".tril(-1)", "test_attention"),
     "causal mask of the future": ("attention", ".tril()", ".triu()", "test_attention"),
+    "heads cut across positions": (
+        "attention",
+        "x.unflatten(-1, (num_heads, -1))",
+        "x.unflatten(-1, (-1, num_heads)).transpose(-2, -1)",
+        "test_attention",
+    ),
     "heads joined in the wrong order": (
         "attention",
         "heads.transpose(-3, -2).flatten(-2)",

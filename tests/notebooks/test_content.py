@@ -3,14 +3,13 @@
 import ast
 import base64
 import io
-import os
 import re
-import shutil
 import zlib
 from importlib import resources
 from modulefinder import ModuleFinder
 
 import pytest
+from browser import launch
 from embed import GLUE
 from exported import PAGES, ROOT, raw, read, source_cells
 from fontTools.ttLib import TTFont
@@ -109,13 +108,11 @@ TYPESET = """([latex, displayMode]) => {
   try { katex.renderToString(latex, {displayMode, strict, throwOnError: true}); return null; }
   catch (error) { return error.message; }
 }"""
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.mark.xdist_group("browser")
 def test_every_formula_can_be_typeset():
     """By KaTeX, in strict mode: Colab shows formulas with it, and it knows less than MathJax."""
-    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     every = [
         (page, latex, display)
         for page in PAGES
@@ -125,7 +122,7 @@ def test_every_formula_can_be_typeset():
     ]
     assert len(every) > 100
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = launch(playwright)
         tab = browser.new_page()
         tab.add_script_tag(path=str(resources.files("sphinxcontrib") / "katex.min.js"))
         assert "nosuchcommand" in tab.evaluate(TYPESET, [r"\nosuchcommand", False])

@@ -1,13 +1,8 @@
 """From a page to a notebook, on small books: every construct has its form, or the build says which has none."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "build"))
-
 from books import HEADER, Book, cell
 from lint import faults
 

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -15,13 +14,11 @@ from socket import socket
 
 import nbformat
 import pytest
+from browser import launch
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[2]
 CODE = "from attnlab.labs.scaling import scaling_lab\nscaling_lab()"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 SLOW = 120_000  # ms
 
 
@@ -64,7 +61,7 @@ def wait_for(address: str, server: subprocess.Popen) -> None:
 
 def test_the_slider_moves_the_picture(address):
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = launch(playwright)
         tab = browser.new_page()
         tab.set_default_timeout(SLOW)
         tab.route(re.compile(f"^(?!{address}|data:|blob:)"), lambda route: route.abort())

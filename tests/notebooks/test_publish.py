@@ -3,15 +3,11 @@
 import re
 import shutil
 import subprocess
-import sys
 
+import publish
 import pytest
 import yaml
 from exported import HTML, PAGES, ROOT
-
-sys.path.append(str(ROOT / "tools"))
-
-import publish
 from repository import notebook, site, slug
 
 NAME = publish.repository()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from inputs import with_inputs
 from jupyter_cache import get_cache
 from myst_nb.core.read import read_myst_markdown_notebook
-from notebooks import with_inputs
 
 ROOT = Path(__file__).parents[2]
 HTML = ROOT / "_build" / "html"

@@ -1,30 +1,16 @@
 """The pages in a real browser: no error, nothing wider than a telephone, nothing fetched from elsewhere."""
 
-import os
 import re
-import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from browser import launch
 from conftest import HTML
 from playwright.sync_api import sync_playwright
 
 pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of them
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-# The last four: a browser's own calls home, which are none of the book's business.
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 LAID_OUT = "performance.getEntriesByName('laid-out').length"  # see _static/layout.js
 # The widest elements that stick out of the screen and do not scroll inside a box of their own.
 TOO_WIDE = """
@@ -59,9 +45,8 @@ def address():
 
 @pytest.fixture(scope="module")
 def browser():
-    assert CHROMIUM, "no chromium found; install it, or name it: CHROMIUM=/path/to/it"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = launch(playwright)
         yield browser
         browser.close()
 

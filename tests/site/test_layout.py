@@ -2,7 +2,7 @@
 
 import pytest
 from conftest import PAGES
-from test_browser import LAID_OUT, address, browser  # noqa: F811, F401  fixtures
+from test_browser import LAID_OUT, address, browser  # noqa: F401  fixtures
 
 pytestmark = pytest.mark.xdist_group("browser")
 LONG = "chapters/in-control"

@@ -1,6 +1,6 @@
 """How heavy and how fast the built site is for a reader (part of make bench).
 
-    python tools/speed.py [_build/html]
+    python tools/first_visit.py [_build/html]
 
 Serves the site compressed, as web hosts do. Weighs a first visit to each page in Chromium (bytes sent, layout shift),
 and, where npm is, lets Lighthouse judge each page as on a telephone: performance, accessibility, best practices, SEO.
@@ -18,21 +18,11 @@ from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from browser import FLAGS, chromium, launch
 from playwright.sync_api import sync_playwright
 
 LIGHTHOUSE = "lighthouse@12.2.3"
 ROOT = Path(__file__).resolve().parent.parent
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# The last five: a browser's own calls home, which are none of the book's business.
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 SHIFT = """() => new Promise((done) => new PerformanceObserver((list) =>
   done(list.getEntries().reduce((sum, entry) => sum + entry.value, 0))).observe({type: "layout-shift", buffered: true})
@@ -83,9 +73,8 @@ def serve(folder: Path) -> tuple[ThreadingHTTPServer, str]:
 def weigh(site: Path, address: str, pages: list[str]) -> dict[str, tuple[float, float]]:
     """KiB sent and layout shift of a first visit to each page, on a telephone's screen."""
     found = {}
-    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = launch(playwright)
         for page in pages:
             context = browser.new_context(viewport={"width": 375, "height": 760})
             tab = context.new_page()
@@ -104,12 +93,11 @@ def judge(address: str, page: str, folder: Path) -> str:
     if npx is None:
         return "(no npm, no Lighthouse)"
     report = folder / "report.json"
-    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)))
     options = ["--quiet", "--output=json", f"--output-path={report}", f"--only-categories={','.join(CATEGORIES)}"]
     flags = " ".join(["--headless=new", *FLAGS])
     command = [npx, "--yes", LIGHTHOUSE, f"{address}/{page}", *options, f"--chrome-flags={flags}"]
     for _ in range(2):  # on a busy machine it may give up
-        done = subprocess.run(command, env=os.environ | {"CHROME_PATH": chromium}, capture_output=True, text=True)
+        done = subprocess.run(command, env=os.environ | {"CHROME_PATH": chromium()}, capture_output=True, text=True)
         if done.returncode == 0:
             found = json.loads(report.read_text(encoding="utf-8"))
             marks = [f"{name} {100 * found['categories'][name]['score']:.0f}" for name in CATEGORIES]

@@ -150,3 +150,9 @@ def test_the_single_file_programs_are_offered(pages):
         links = [a["href"] for a in page.article.select("a.download") if a["href"].endswith(f"/{program}")]
         assert links, f"{program} is not offered on {name}"
         assert (page.file.parent / links[0]).read_bytes() == (ROOT / "code" / program).read_bytes()
+
+
+def test_numbers_and_units_stay_together(pages):
+    text = {page.name: "".join(prose(page)) for page in pages}
+    assert [found for page in text for found in re.findall(r".{8}\d (?:%|ms\b|Hz|°C)", text[page])] == []
+    assert len(re.findall("\\d\u00a0%", text["chapters/in-control"])) >= 10

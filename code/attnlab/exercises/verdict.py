@@ -39,7 +39,9 @@ def check(judge: Callable[..., str]) -> Callable[..., Verdict]:
         except Wrong as reason:
             return Verdict(False, str(reason))
         except NotImplementedError:
-            return Verdict(False, "這一題還沒寫，把 raise NotImplementedError 換成你的程式。")
+            return Verdict(
+                False, "這一題還沒寫，\n把 raise NotImplementedError 那一行換掉。"
+            )  # two lines fit a telephone
         except Exception as error:
             return Verdict(False, f"執行你的程式時出錯，{type(error).__name__}: {error}")
 

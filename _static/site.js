@@ -117,7 +117,7 @@
   });
   addEventListener("keydown", (event) => event.key === "Tab" && withoutButton.forEach(addCopyButton));
 
-  // A link into something folded unfolds it; so does printing, for as long as it takes.
+  // A link into something folded unfolds it.
   function unfold() {
     let target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const inside = target?.closest("details:not([open])");
@@ -127,12 +127,18 @@
   }
   unfold();
   addEventListener("hashchange", unfold);
+
+  // Paper is white and cannot be unfolded.
   let folded = [];
   addEventListener("beforeprint", () => {
+    root.dataset.theme = "light";
     folded = all("article details:not([open])");
     folded.forEach((e) => (e.open = true));
   });
-  addEventListener("afterprint", () => folded.forEach((e) => (e.open = false)));
+  addEventListener("afterprint", () => {
+    setMode(root.dataset.mode);
+    folded.forEach((e) => (e.open = false));
+  });
 
   // Coming from the search page: mark what was looked for.
   const address = new URL(location);

@@ -115,7 +115,7 @@ def test_colours_of_code_stand_out(browser, address, theme):  # noqa: F811
 
 
 def test_paper_has_the_answers_and_no_controls(browser, address, tmp_path):  # noqa: F811
-    context = browser.new_context(color_scheme="light")
+    context = browser.new_context(color_scheme="dark")
     tab = context.new_page()
     tab.goto(f"{address}/chapters/scaled-dot-product.html")
     tab.emulate_media(media="print")
@@ -125,8 +125,10 @@ def test_paper_has_the_answers_and_no_controls(browser, address, tmp_path):  # n
     assert tab.locator("article details:not([open])").count() == 0
     assert tab.locator("details.sd-dropdown p").last.is_visible()
     assert tab.locator("h1").is_visible()
+    assert tab.evaluate("document.documentElement.dataset.theme") == "light"
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert tab.locator("article details:not([open])").count() > 3
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
     pdf = tab.pdf(path=tmp_path / "page.pdf", format="A4")
     context.close()
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))

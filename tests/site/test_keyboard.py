@@ -95,17 +95,6 @@ def test_contents_close_where_the_reader_was_or_wanted_to_go(lesson):
     assert heading.locator("a").evaluate("(link) => link === document.activeElement")
 
 
-def test_end_is_the_end_at_once(lesson):
-    """Before all of the page is laid out its length is only guessed."""
-    lesson.reload()  # is no first visit: all is laid out
-    length = lesson.evaluate("document.documentElement.scrollHeight")
-    lesson.context.new_cdp_session(lesson).send("Emulation.setCPUThrottlingRate", {"rate": 6})
-    lesson.goto(lesson.url, wait_until="domcontentloaded")
-    lesson.keyboard.press("End")
-    assert lesson.evaluate(LAID_OUT)
-    lesson.wait_for_function(f"Math.abs(scrollY + innerHeight - {length}) <= 2")
-
-
 def test_searches_from_any_page(lesson):
     lesson.keyboard.press("Control+k")
     lesson.keyboard.type("因果遮罩")

@@ -64,3 +64,13 @@ def test_reloading_keeps_the_place(tab, address):  # noqa: F811
     tab.reload()
     tab.wait_for_function(LAID_OUT)
     tab.wait_for_function("Math.abs(scrollY - 9000) < 20")
+
+
+def test_the_end_key_leads_to_the_end(tab, address):  # noqa: F811
+    """Though the length of the page was only guessed when it was pressed."""
+    tab.context.new_cdp_session(tab).send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    tab.goto(f"{address}/{LONG}.html", wait_until="domcontentloaded")
+    assert tab.evaluate("document.documentElement.classList.contains('in-portions')")
+    tab.keyboard.press("End")
+    assert tab.evaluate(LAID_OUT)
+    tab.wait_for_function(AT_END)

@@ -156,7 +156,9 @@ def test_the_single_file_programs_are_offered(pages):
 
 
 def test_numbers_and_units_stay_together(pages):
-    texts = {page.name: [text for text in page.article(string=True) if not text.find_parent(NOT_PROSE)] for page in pages}
-    text = {name: "".join(found) for name, found in texts.items()}
+    text = {}
+    for page in pages:
+        strings = page.article.find_all(string=True)
+        text[page.name] = "".join(one for one in strings if not one.find_parent(NOT_PROSE))
     assert [found for page in text for found in re.findall(r".{8}\d (?:%|ms\b|Hz|°C)", text[page])] == []
     assert len(re.findall("\\d\u00a0%", text["chapters/in-control"])) >= 10

@@ -117,6 +117,29 @@
   });
   addEventListener("keydown", (event) => event.key === "Tab" && withoutButton.forEach(addCopyButton));
 
+  // Formulas are copied as LaTeX (as MathML where formatted text is pasted), and never in part.
+  addEventListener("copy", (event) => {
+    const range = getSelection().rangeCount && getSelection().getRangeAt(0).cloneRange();
+    if (!range || range.collapsed) return;
+    const formula = (node) => (node.closest ? node : node.parentElement).closest("math");
+    const [first, last] = [formula(range.startContainer), formula(range.endContainer)];
+    if (first) range.setStartBefore(first);
+    if (last) range.setEndAfter(last);
+    const copied = document.createElement("div");
+    copied.append(range.cloneContents());
+    if (!copied.querySelector("math")) return;
+    copied.querySelectorAll(".headerlink").forEach((link) => link.remove());
+    event.clipboardData.setData("text/html", copied.innerHTML);
+    for (const math of copied.querySelectorAll("math")) {
+      const latex = math.querySelector("annotation").textContent;
+      math.replaceWith(math.getAttribute("display") === "block" ? `$$${latex}$$` : `$${latex}$`);
+    }
+    root.append(copied); // only what is on the page has lines
+    event.clipboardData.setData("text/plain", copied.innerText);
+    copied.remove();
+    event.preventDefault();
+  });
+
   // A link into something folded unfolds it.
   function unfold() {
     let target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

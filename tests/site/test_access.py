@@ -114,6 +114,36 @@ def test_colours_of_code_stand_out(browser, address, theme):  # noqa: F811
     assert {pair: round(contrast(*two), 2) for pair, two in hexes.items() if contrast(*two) < 4.5} == {}
 
 
+SELECT = """(selector) => {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector(selector));
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+}"""
+
+
+def test_formulas_are_copied_as_latex(browser, address):  # noqa: F811
+    context = browser.new_context()
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab = context.new_page()
+    tab.goto(f"{address}/chapters/scaled-dot-product.html")
+
+    def copied(selector, kind):
+        tab.evaluate(SELECT, selector)
+        tab.keyboard.press("Control+c")
+        read = "(kind) => navigator.clipboard.read().then(([item]) => item.getType(kind)).then((blob) => blob.text())"
+        return tab.evaluate(read, kind)
+
+    in_line = "article p:has(math)"
+    assert copied(in_line, "text/plain").startswith(r"字典裡有三種角色。序列裡第 $i$ 個位置有一個向量 $\mathbf x_i$，")
+    assert r'<annotation encoding="application/x-tex">\mathbf x_i</annotation>' in copied(in_line, "text/html")
+    displayed = copied("div.math", "text/plain")
+    assert displayed.startswith("$$") and r"\mathbf W_Q" in displayed
+    assert copied("article p:has(math) math mi", "text/plain") == "$i$"  # never in part
+    assert copied("article h2", "text/plain") == "一本軟性的字典"  # anything else as ever
+    context.close()
+
+
 def test_paper_has_the_answers_and_no_controls(browser, address, tmp_path):  # noqa: F811
     context = browser.new_context(color_scheme="dark")
     tab = context.new_page()

@@ -46,7 +46,6 @@ def test_axe_and_console(name, browser, address):  # noqa: F811
     tab.wait_for_function(LAID_OUT)
     tab.evaluate(axe())
     tab.evaluate(PREPARE)
-    tab.wait_for_function("document.getAnimations().length === 0")  # opening fades in
     found = []
     for theme, width in VIEWS:
         tab.emulate_media(color_scheme=theme)

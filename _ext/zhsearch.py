@@ -14,11 +14,16 @@ from pathlib import Path
 from docutils import nodes
 from sphinx import addnodes
 
-BLOCKS = (nodes.paragraph, nodes.literal_block, nodes.term, nodes.rubric, nodes.caption, nodes.raw, nodes.entry)
-SIGNS = {"sqrt": "√", "cdot": "·", "times": "×", "approx": "≈", "le": "≤", "ge": "≥", "to": "→", "infty": "∞"}
+SIGNS = {"sqrt": "√", "cdot": "·", "times": "×", "pm": "±", "odot": "⊙", "sum": "∑", "int": "∫", "partial": "∂"}
+SIGNS |= {"approx": "≈", "le": "≤", "ge": "≥", "ne": "≠", "in": "∈", "to": "→", "iff": "⇔", "infty": "∞"}
+SIGNS |= {"varphi": "φ", "varepsilon": "ε", "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖"}
 SIGNS |= dict.fromkeys(["dots", "ldots", "cdots"], "…")
 SIGNS |= dict.fromkeys(["mathbf", "mathsf", "mathrm", "mathbb", "mathcal", "boldsymbol", "operatorname", "text"], "")
-SIGNS |= dict.fromkeys(["left", "right", "quad", "qquad"], " ") | {"{": "{", "}": "}", "_": "_", "%": "%"}
+SIGNS |= dict.fromkeys(["hat", "tilde", "underbrace", "phantom", "bigl", "bigr", "Bigl", "Bigr", "big", "Big"], "")
+SIGNS |= dict.fromkeys(["left", "right", "quad", "qquad", "\\"], " ") | {sign: sign for sign in "{}_%"}
+FRACTION = re.compile(r"\\d?frac ?(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|[^{\\])")
+TABLE = re.compile(r"\\(?:begin|end)\{\w+\*?\}(?:\{[lcr|]+\})?|&")
+UNREAD = re.compile(r"<(svg|script|style)\b.*?</\1>", re.S)
 LABEL = re.compile(r'aria-label="([^"]*)"')
 
 
@@ -58,9 +63,10 @@ def words(section) -> list[str]:
 
 def blocks(node):
     """What is a line of its own, in order."""
-    if isinstance(node, nodes.section | nodes.comment | addnodes.index):
+    if isinstance(node, nodes.section | nodes.Invisible):
         return
-    if isinstance(node, BLOCKS) and not (isinstance(node, nodes.entry) and len(node) > 1):
+    text = isinstance(node, nodes.TextElement) and not isinstance(node, nodes.Inline)
+    if text or isinstance(node, nodes.raw) or (isinstance(node, nodes.entry) and len(node) <= 1):
         yield node
     elif isinstance(node, nodes.Element):
         for child in node:
@@ -68,11 +74,15 @@ def blocks(node):
 
 
 def text_of(node) -> str:
-    """As it is read on the page; of a figure its description, of a formula what needs no LaTeX."""
+    """As it is read on the page; of a figure its description and controls, of a formula what needs no LaTeX."""
     if isinstance(node, nodes.raw):
-        return " ".join(map(html.unescape, LABEL.findall(node.astext())))
-    if isinstance(node, nodes.math):
-        return re.sub(r"\\([A-Za-z]+|.) ?|[{}]", plain_sign, node.astext()).strip()
+        texts = LABEL.findall(node.astext()) + re.split("<[^>]+>", UNREAD.sub("", node.astext()))
+        return " ".join(map(html.unescape, texts))
+    if isinstance(node, nodes.math | nodes.math_block):
+        text = TABLE.sub(" ", node.astext())
+        while FRACTION.search(text):  # one in another
+            text = FRACTION.sub(r"\1/", text)
+        return re.sub(r"\\([A-Za-z]+|.) ?|[{}]", plain_sign, text).strip()
     if isinstance(node, nodes.Text):
         return node.astext()
     return "".join(map(text_of, node))

@@ -163,31 +163,80 @@
     folded.forEach((e) => (e.open = false));
   });
 
-  // Coming from the search page: mark what was looked for.
+  // What the search page looks for and the page found marks: patterns for a query. Full-width letters count as half-width
+  // ones and capitals as small ones; text never gets longer or shorter, so that places stay.
+  const same = (c) => {
+    const simple = c.normalize("NFKC").toLowerCase();
+    return simple.length === c.length ? simple : c;
+  };
+  const plain = (text) => [...text].map(same).join("");
+  const isLatin = (c) => /[a-z0-9_]/i.test(c);
+
+  // Between Chinese and Latin letters a space may stand or not.
+  const spaced = (text) =>
+    [...text].map((c, i, every) => {
+      if (c === " ") return isLatin(every[i - 1]) && isLatin(every[i + 1]) ? " " : " ?";
+      const bound = i && isLatin(c) !== isLatin(every[i - 1]) ? " ?" : "";
+      return bound + c.replace(/[.*+?^${}()|[\]\\]/, "\\$&");
+    }).join("");
+
+  // English matches from the beginning of a word, and its plural like its singular; a number matches as a whole.
+  function pattern(term) {
+    let text = spaced(term);
+    if (/^[a-z]{2,}[^s]s$/.test(term)) text = `(?:${text}|${text.slice(0, -1)}(?![a-z0-9_]))`;
+    if (isLatin(term[0])) text = `(?<![a-z0-9])${text}`;
+    if (isLatin(term) && term.length === 1) text += "(?![a-z0-9])";
+    else if (/[0-9]$/.test(term)) text += "(?![0-9])";
+    return new RegExp(text, "g");
+  }
+
+  const places = (text, regex) => [...text.matchAll(regex)].map((match) => [match.index, match.index + match[0].length]);
+  function patterns(query) {
+    const words = plain(query).trim().replace(/\s+/g, " ");
+    const parts = words.split(/[ ,、。]+/).filter(Boolean);
+    const terms = (parts.length ? parts : [words]).map(pattern);
+    return { terms, whole: terms.length > 1 ? pattern(words) : null };
+  }
+  // Where to mark: the whole query if it stands there, else its terms.
+  function marks(text, { terms, whole }) {
+    const together = whole ? places(text, whole) : [];
+    return together.length ? together : terms.flatMap((term) => places(text, term));
+  }
+  globalThis.bookSearch = { plain, places, patterns, marks };
+
+  // Coming from the search page: mark what was looked for, also across emphasis and links, but not across formulas.
   const address = new URL(location);
   const wanted = (address.searchParams.get("highlight") ?? "").trim();
   if (wanted) {
     address.searchParams.delete("highlight");
     history.replaceState({}, "", address);
-    const terms = [wanted, ...wanted.split(/\s+/)].map((t) => t.toLowerCase());
-    const walker = document.createTreeWalker(one("article"), NodeFilter.SHOW_TEXT, (node) =>
-      node.parentElement.closest("math, svg, script, style, button, mark") ? 2 : 1);
+    const walker = document.createTreeWalker(one("article"), NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
+      node.parentElement.closest("math, svg, script, style, button") ? 2 : 1);
     const texts = [];
-    while (walker.nextNode()) texts.push(walker.currentNode);
-    let count = 0;
-    for (let node of texts)
-      for (;;) {
-        const text = node.data.toLowerCase();
-        const [at, length] = terms.map((t) => [text.indexOf(t), t.length]).filter(([i]) => i >= 0).sort((a, b) => a[0] - b[0])[0] ?? [-1];
-        if (at < 0) break;
-        const rest = node.splitText(at).splitText(length);
+    let whole = "";
+    for (let node; (node = walker.nextNode()); ) {
+      if (node.nodeType === Node.TEXT_NODE) {
+        texts.unshift([whole.length, node]);
+        whole += plain(node.data);
+      } else if (node.localName === "math" || !getComputedStyle(node).display.startsWith("inline")) whole += "\n";
+    }
+    let before = Infinity;
+    const found = marks(whole, patterns(wanted))
+      .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+      .filter(([start, end]) => end <= before && ((before = start), true));
+    // From the last to the first, so that the places of those before stay.
+    for (const [start, end] of found)
+      for (const [at, node] of texts) {
+        const [from, to] = [Math.max(start - at, 0), Math.min(end - at, node.length)];
+        if (from >= to) continue;
+        node.splitText(to);
         const mark = document.createElement("mark");
         mark.className = "highlighted";
-        rest.before(mark);
-        mark.append(mark.previousSibling);
-        node = rest;
-        count += 1;
+        const piece = node.splitText(from);
+        piece.replaceWith(mark);
+        mark.append(piece);
       }
+    const count = found.length;
     if (count) {
       const bar = one("#found-bar");
       const button = document.createElement("button");

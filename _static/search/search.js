@@ -3,41 +3,17 @@
 (() => {
   const MOST = 40;
   const AROUND = 44; // characters of text on each side of what was found
-  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  // Full-width letters like half-width ones, capitals like small ones; never longer or shorter, so that places stay.
-  const same = (c) => {
-    const simple = c.normalize("NFKC").toLowerCase();
-    return simple.length === c.length ? simple : c;
-  };
-  const plain = (text) => [...text].map(same).join("");
-  const isLatin = (c) => /[a-z0-9_]/i.test(c);
-
-  // A pattern for one term. English matches from the beginning of a word, and its plural like its singular;
-  // between Chinese and Latin letters a space may stand or not.
-  function pattern(term) {
-    let text = "";
-    const stem = /^[a-z]{4,}$/.test(term) ? term.replace(/s$/, "") : term;
-    [...stem].forEach((c, i, all) => {
-      if (i && isLatin(c) !== isLatin(all[i - 1])) text += " ?";
-      text += escaped(c);
-    });
-    if (isLatin(stem[0])) text = `(?<![a-z0-9])${text}`;
-    if (isLatin(term) && term.length === 1) text += "(?![a-z0-9])";
-    return new RegExp(text, "g");
-  }
-
-  const places = (text, regex) => [...text.matchAll(regex)].map((match) => [match.index, match.index + match[0].length]);
+  const { plain, places, patterns, marks } = bookSearch; // of site.js
 
   function find(query) {
-    const terms = plain(query).split(/[\s,，、。]+/).filter(Boolean).map(pattern);
-    const whole = terms.length > 1 ? pattern(plain(query).trim().replace(/\s+/g, " ")) : null;
+    const { whole, terms } = patterns(query);
     const look = (page, [anchor, title, text]) => {
       const inTitle = terms.map((term) => places(plain(title), term).length);
       const inText = terms.map((term) => places(plain(text), term).length);
-      const together = whole ? places(plain(text), whole).length : 0;
+      const together = whole ? places(plain(`${title}\n${text}`), whole).length : 0;
       const sum = (counts) => counts.reduce((a, b) => a + Math.min(b, 8), 0);
       return {
-        page, anchor, title, text, terms, whole,
+        page, anchor, title, text, terms, whole, together,
         has: terms.map((_, i) => inTitle[i] + inText[i] > 0),
         score: 30 * sum(inTitle) + 10 * Math.min(together, 3) + sum(inText),
       };
@@ -53,12 +29,11 @@
     return found.sort((a, b) => b.score - a.score);
   }
 
-  // Text with the found places marked.
-  function marked(text, regexes) {
-    const spans = regexes.flatMap((regex) => places(plain(text), regex)).sort((a, b) => a[0] - b[0]);
+  // Text with these places marked.
+  function marked(text, spans) {
     const fragment = document.createDocumentFragment();
     let at = 0;
-    for (const [start, end] of spans) {
+    for (const [start, end] of spans.sort((a, b) => a[0] - b[0])) {
       if (start < at) continue;
       const mark = document.createElement("mark");
       mark.className = "highlighted";
@@ -70,15 +45,15 @@
     return fragment;
   }
 
-  // The piece of text around the first place: the whole phrase if it is there, else the first term.
+  // The piece of text around the first place of the whole phrase if it is there, else of the first term that is.
   function excerpt(hit) {
-    const regexes = [hit.whole, ...hit.terms].filter(Boolean);
-    const first = regexes.map((regex) => places(plain(hit.text), regex)[0]).find(Boolean) ?? [0, 0];
+    const first = marks(plain(hit.text), hit)[0] ?? [0, 0];
     const lines = hit.text.replace(/\n/g, "　");
     const start = Math.max(0, first[0] - AROUND), end = Math.min(lines.length, first[1] + AROUND);
+    const piece = lines.slice(start, end);
     const p = document.createElement("p");
     p.className = "context";
-    p.append(start ? "…" : "", marked(lines.slice(start, end), regexes), end < lines.length ? "…" : "");
+    p.append(start ? "…" : "", marked(piece, marks(plain(piece), hit)), end < lines.length ? "…" : "");
     return p;
   }
 
@@ -87,7 +62,7 @@
     const a = document.createElement("a");
     a.href = `${document.documentElement.dataset.content_root}${hit.page.url}?highlight=${encodeURIComponent(query)}#${hit.anchor}`;
     a.append(hit.page.title);
-    if (hit.title !== hit.page.title) a.append(" › ", marked(hit.title, hit.terms));
+    if (hit.title !== hit.page.title) a.append(" › ", marked(hit.title, marks(plain(hit.title), hit)));
     li.append(a, excerpt(hit));
     return li;
   }
@@ -120,7 +95,9 @@
     if (!found.length)
       summary.textContent = `整本書裡找不到「${query}」。換一個說法、少打幾個字，或用空格把詞分開，再試一次。`;
     else {
-      summary.textContent = `「${query}」出現在 ${pages} 頁、${found.length} 節。`;
+      const parted = found[0].whole && !found.some((hit) => hit.together);
+      summary.textContent = parted ? `整本書裡沒有連在一起的「${query}」。分開來找，這些詞` : `「${query}」`;
+      summary.textContent += `出現在 ${pages} 頁、${found.length} 節。`;
       if (short) summary.textContent += "只有一個字，所以很多；多打一兩個字會更準。";
       if (found.length > MOST) summary.textContent += `下面列出最相關的 ${MOST} 節。`;
     }

@@ -4,10 +4,11 @@ import re
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 import pytest
 from browser import launch
-from conftest import HTML
+from conftest import HTML, PAGES
 from playwright.sync_api import sync_playwright
 
 pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of them
@@ -87,3 +88,35 @@ def test_on_a_telephone(page, browser, address, theme):
     context.close()
     assert foreign == []
     assert troubles == []
+
+
+def test_lost_readers_find_the_site_again(browser):
+    """404.html in place of an address that does not exist, as a host shows it, some folders down."""
+    home = urlsplit(PAGES[0].html.find("link", rel="canonical")["href"])
+    lost = f"{home.scheme}://{home.netloc}{home.path}chapters/old/lost.html"
+    missing = []
+
+    def host(route):
+        path = urlsplit(route.request.url).path
+        file = HTML / path.removeprefix(home.path)
+        if path.startswith(home.path) and file.is_file():
+            route.fulfill(path=file)
+        else:
+            missing.append(route.request.url)
+            route.fulfill(path=HTML / "404.html", status=404, content_type="text/html; charset=utf-8")
+
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.route("**/*", host)
+    tab.goto(lost, wait_until="networkidle")
+    assert missing == [lost]
+    tab.locator(".theme-button").click()  # scripts are there
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
+    tab.locator("article input[name=q]").fill("死時間")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/search.html?q=*")
+    assert tab.locator("ul.search li").count() >= 1
+    tab.go_back()
+    tab.locator("article p a").click()
+    tab.wait_for_url(f"**{home.path}index.html")
+    context.close()

@@ -112,12 +112,6 @@ def test_no_style_sheet_asks_for_another_site():
             assert address.startswith("data:") or (sheet.parent / address.partition("#")[0]).is_file(), (sheet, address)
 
 
-def test_lost_readers_find_the_site_again():
-    html = BeautifulSoup((HTML / "404.html").read_text(encoding="utf-8"), "html.parser")
-    base = urlsplit(PAGES[0].html.find("link", rel="canonical")["href"]).path
-    assert f'<base href="{base}">' in html.head.script.get_text()
-
-
 def test_weights():
     """Of the files of one first visit, compressed; make bench measures them in a browser."""
     for page in PAGES:

@@ -15,7 +15,8 @@ from repository import site, slug_of
 FONT = Path("code/attnlab/fonts/NotoSansTC-Regular-subset.otf")
 COURSE = "智慧型控制 › 深度學習"
 WIDTH, HEIGHT = 1200, 630  # pixels; what the networks ask for
-ENGLISH_END = re.compile(r"(.*?[^\x00-\x7f]\S*) ([A-Z][A-Za-z .,'/()-]*[A-Za-z)])$")
+# 多頭注意力 Multi-Head Attention, but not 注意力機制與 Transformer, whose English is part of the Chinese.
+ENGLISH_END = re.compile(r"(.*?[^\x00-\x7f]\S*)(?<![與和的]) ([A-Z][A-Za-z .,'/()-]*[A-Za-z)])$")
 
 
 def setup(app):

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from bs4 import BeautifulSoup
 from conftest import HTML, PAGES
+from sharing import ENGLISH_END
 
 EXTRA = ["search.html", "404.html"]
 SIMPLIFIED = set("网络码习题页录导显隐当这种应执输标签链设说读图书点击开关闭动数见复贴")
@@ -46,6 +47,11 @@ def test_card(page):
     assert struct.unpack(">II", content[16:24]) == (1200, 630)
     assert len(content) < 300_000
     assert b"matplotlib" not in content.lower()  # its version would differ from build to build
+
+
+def test_titles_come_apart_where_the_chinese_ends():
+    assert ENGLISH_END.match("多頭注意力 Multi-Head Attention").groups() == ("多頭注意力", "Multi-Head Attention")
+    assert ENGLISH_END.match("注意力機制與 Transformer") is None
 
 
 def test_sitemap_lists_the_pages(pages):

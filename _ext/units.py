@@ -1,4 +1,5 @@
 """A number and its unit stay on one line: 95.9 % or 7 ms with a space that does not break, also after a glued number.
+So do the groups of three digits of a large number: 9 194.
 
 Only on the site; the sources keep their plain spaces, which are easier to edit.
 """
@@ -9,7 +10,7 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 UNIT = r"(?:%|°C|[nµm]?s|k?Hz|dB|kB|KiB|MB|GB)(?![A-Za-z])"
-BETWEEN = re.compile(rf"(?<=\d) (?={UNIT})")
+BETWEEN = re.compile(rf"(?<=\d) (?={UNIT}|\d{{3}}(?!\d))")
 AT_BEGIN = re.compile(rf"^ (?={UNIT})")
 
 

@@ -160,5 +160,9 @@ def test_numbers_and_units_stay_together(pages):
     for page in pages:
         strings = page.article.find_all(string=True)
         text[page.name] = "".join(one for one in strings if not one.find_parent(NOT_PROSE))
-    assert [found for page in text for found in re.findall(r".{8}\d (?:%|ms\b|Hz|°C)", text[page])] == []
+    assert [found for page in text for found in re.findall(r".{8}\d (?:%|ms\b|Hz|°C|\d{3}(?!\d))", text[page])] == []
     assert len(re.findall("\\d\u00a0%", text["chapters/in-control"])) >= 10
+
+
+def test_dates_are_those_of_taiwan(page):
+    assert re.findall(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}", " ".join(prose(page))) == []

@@ -17,7 +17,7 @@ html: setup  ## build the book: _build/html/index.html
 	@$(VENV) tools/build.py
 
 page: setup  ## build one page quickly: make page PAGE=chapters/multi-head.md
-	@$(VENV) tools/build.py --page $(PAGE)
+	@$(VENV) tools/build.py --page "$(PAGE)"
 
 serve: html  ## build, and serve the book on this machine (PORT=8000)
 	@echo "http://localhost:$(PORT)/  (stop with Ctrl+C)"

@@ -34,6 +34,7 @@ KERNEL_ENVIRONMENT = {
     "TZ": "UTC",
 }
 COLOURS = r"\x1b\[[0-9;]*m"
+GLYPH = re.compile(r"Glyph (\d+) .*missing from font")
 
 
 @dataclass
@@ -133,7 +134,7 @@ def execute(run: Run, timeout: int, environment: dict[str, str], sockets: str) -
     )
     try:
         client.execute(env=environment)
-        run.error = stderr(run)
+        run.error = stderr(run) or undescribed(run)
     except CellExecutionError:
         run.error = raised(run)
     except (CellTimeoutError, DeadKernelError, RuntimeError) as fault:  # the last: the kernel did not start
@@ -152,7 +153,16 @@ def raised(run: Run) -> str:
 def stderr(run: Run) -> str:
     """Warnings belong to whoever writes the page, never into it."""
     texts = [(place, o.text) for place, o in outputs(run) if o.output_type == "stream" and o.name == "stderr"]
-    return "\n".join(f"{place} wrote to stderr: {re.sub(COLOURS, '', text)}" for place, text in texts)
+    report = "\n".join(f"{place} wrote to stderr: {re.sub(COLOURS, '', text)}" for place, text in texts)
+    if glyphs := dict.fromkeys(GLYPH.findall(report)):
+        report += f"The font of the figures lacks {''.join(chr(int(glyph)) for glyph in glyphs)}: make font adds it."
+    return report
+
+
+def undescribed(run: Run) -> str:
+    """Figures that do not come from attnlab.plotting.show."""
+    places = [place for place, output in outputs(run) if "image/png" in output.get("data", {})]
+    return "\n".join(f"{place}: a figure without a description; wanted show(fig, alt=…) at the end" for place in places)
 
 
 def outputs(run: Run):

@@ -30,7 +30,7 @@ def with_inputs(text: str, page: str, book: Path) -> str:
     """
     if not is_myst_markdown_notebook(text):
         if _CODE_CELL.search(text):
-            raise ExtensionError(f"{page}: code cells but no notebook header (jupytext, kernelspec), so none would run")
+            raise ExtensionError(f"{page}: {fault_of_header(text)}, so none of its code cells would run")
         return text
     head = _FRONT_MATTER.match(text)
     metadata = yaml.safe_load(head[1])
@@ -41,6 +41,17 @@ def with_inputs(text: str, page: str, book: Path) -> str:
     # JSON on one line is YAML too; the empty lines keep the line numbers of messages right.
     front = json.dumps(metadata, ensure_ascii=False, default=str) + "\n" * head[1].count("\n")
     return f"---\n{front}\n---\n{text[head.end() :]}"
+
+
+def fault_of_header(text: str) -> str:
+    head = _FRONT_MATTER.match(text)
+    if head is None:
+        return "no notebook header (jupytext, kernelspec), which chapters/scaled-dot-product.md shows"
+    try:
+        yaml.safe_load(head[1])
+    except yaml.MarkedYAMLError as fault:
+        return f"line {fault.problem_mark.line + 2}: the header is not YAML: {fault.problem}"
+    return "the header is not that of a notebook; wanted jupytext and kernelspec as in chapters/scaled-dot-product.md"
 
 
 def digest(text: str, book: Path) -> str:

@@ -94,7 +94,10 @@ class Inline:
     def inline_image(self, node) -> str:
         if "://" in node["uri"]:
             raise Unknown(node, "an image from elsewhere")
-        data = base64.b64encode((Path(self.builder.srcdir) / node["uri"]).read_bytes()).decode()
+        path = Path(self.builder.srcdir) / node["uri"]
+        if not path.is_file():  # Sphinx has said so
+            return escaped(node.get("alt", ""))
+        data = base64.b64encode(path.read_bytes()).decode()
         kind = mimetypes.guess_type(node["uri"])[0]
         return f"![{escaped(node.get('alt', ''))}](data:{kind};base64,{data})"
 

@@ -52,7 +52,7 @@ def to_mathml(latex: str, display: bool) -> str:
     try:
         return converter.convert_with_local_state(ROW_SPACE.sub(r"\1", latex.strip("\n")), displaystyle=display)
     except LatexError as error:
-        raise ValueError(f"at character {error}") from error
+        raise ValueError(f"at character {str(error).rstrip('.')}") from error
 
 
 def setup(app):
@@ -64,7 +64,7 @@ def setup(app):
 
 
 def report(error, node):
-    logger.warning("formula: %s in: %s", error, node.astext().strip(), location=node, type="mathml")
+    logger.warning("formula: %s; in: %s", error, node.astext().strip(), location=node, type="mathml")
 
 
 def check(app, doctree):

@@ -1,10 +1,47 @@
-"""Find what Jupyter Book would ignore in a _config.yml without a word: unknown keys, extensions not loaded."""
+"""Find what Jupyter Book ignores without a word, or reports in a hundred lines, in _config.yml and _toc.yml."""
 
 import difflib
 import json
 from importlib import resources
+from pathlib import Path
 
 import yaml
+from sphinx_external_toc.parsing import MalformedError, parse_toc_data
+
+
+def faults_of(book: Path, toc: bool = True) -> list[str]:
+    """One line for each fault of the book's _config.yml and, unless a page is built alone, of its _toc.yml."""
+    faults = []
+    for name, check in [("_config.yml", ignored), ("_toc.yml", lambda toc: misplaced(toc, book))][: 1 + toc]:
+        try:
+            found = check(yaml.safe_load((book / name).read_text(encoding="utf-8")))
+        except yaml.MarkedYAMLError as fault:
+            line = f":{fault.problem_mark.line + 1}" if fault.problem_mark else ""
+            faults.append(f"{name}{line}: not YAML: {fault.problem}")
+        else:
+            faults += [f"{name}: {fault}" for fault in found]
+    return faults
+
+
+def misplaced(toc: dict, book: Path) -> list[str]:
+    """One line for each page that is listed and does not exist, and each in chapters/ that would not be built."""
+    try:
+        listed = [name.removesuffix(".md") for name in parse_toc_data(toc)]
+    except MalformedError as fault:
+        return [str(fault)]
+    pages = [path.relative_to(book).with_suffix("").as_posix() for path in sorted(book.glob("chapters/*.md"))]
+    missing = [name for name in listed if not (book / f"{name}.md").is_file()]
+    return [f"no file {name}.md{nearest(name, pages)}" for name in missing] + [
+        f"{name}.md is not listed, and would not be built; wanted a line - file: {name}"
+        for name in pages
+        if name not in listed
+    ]
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """For the end of a message; empty if nothing is near."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; the nearest is {near[0]}.md" if near else ""
 
 
 def ignored(config: dict) -> list[str]:

@@ -76,11 +76,11 @@ class Book:
         book.folder = folder
         return book
 
-    def build(self, **environment: str) -> tuple[int, str]:
-        """As "make html" does. Returns the exit code and everything that was printed, without colours."""
+    def build(self, *arguments: str, **environment: str) -> tuple[int, str]:
+        """As "make html" does; with --page, as "make page". Returns the exit code and what was printed, uncoloured."""
         self.runs_file.unlink(missing_ok=True)
         done = subprocess.run(
-            [sys.executable, ROOT / "tools" / "build.py", self.folder],
+            [sys.executable, ROOT / "tools" / "build.py", self.folder, *arguments],
             env=os.environ | {"RUNS": str(self.runs_file)} | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

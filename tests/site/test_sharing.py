@@ -106,7 +106,16 @@ def test_the_frame_speaks_chinese(name):
 
 def is_text(tag) -> bool:
     """A reference to a paper carries its English title as a hint."""
-    return tag is not None and tag.name == "a" and tag.find_parent("article") is not None
+    return tag is not None and tag.name == "a" and "reference" in tag.get("class", [])
+
+
+def test_scripts_speak_chinese():
+    """What they write into the page: copy buttons, modes, messages."""
+    says = re.compile(r"""(?:textContent|title|placeholder|"aria-label")\s*(?:\+?=|,)\s*(["'`])(.*?)\1""")
+    texts = [found[1] for path in (HTML / "_static").rglob("*.js") for found in says.findall(path.read_text("utf-8"))]
+    assert len(texts) >= 6
+    texts = [re.sub(r"\$\{.*?\}", "", text) for text in texts]
+    assert [text for text in texts if re.search("[A-Za-z]{3}", text) and not re.search(r"[\u4e00-\u9fff]", text)] == []
 
 
 def test_no_style_sheet_asks_for_another_site():

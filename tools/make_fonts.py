@@ -40,7 +40,9 @@ CHINESE_SIGNS = set("，。、；：？！（）「」『』《》〈〉【】�
 
 def figure_characters(root: Path = ROOT) -> set[str]:
     """What the figure font should hold; characters that Noto Sans TC lacks are left to DejaVu Sans."""
-    prose = set().union(*(page.read_text(encoding="utf-8") for page in pages(root)))
+    # _ext/sharing.py writes titles and descriptions, and words of its own, on the cards.
+    texts = [*pages(root), root / "_ext" / "sharing.py"]
+    prose = set().union(*(path.read_text(encoding="utf-8") for path in texts))
     return {c for c in ASCII | GREEK | SIGNS | CHINESE_SIGNS | prose | label_characters(root) if c.isprintable()}
 
 

@@ -35,6 +35,12 @@ def test_chinese_comes_from_the_books_own_font():
     assert {ord(c) for c in ideographs} <= set(TTFont(FIGURE_FONT).getBestCmap())
 
 
+def test_cards_have_glyphs_in_the_books_own_font():
+    source = (ROOT / "_ext" / "sharing.py").read_text(encoding="utf-8")
+    written = {character for _, text in strings(source) for character in text if ord(character) > 127}
+    assert "›" in written and set(map(ord, written)) <= set(TTFont(FIGURE_FONT).getBestCmap())
+
+
 def draw() -> str:
     use_book_style()
     wanted = sorted(label_characters())

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import resources
 
 import pytest
-from conftest import HTML, PAGES, ROOT
+from built import HTML, PAGES, ROOT
 from test_browser import LAID_OUT, address, browser  # noqa: F401  fixtures
 
 pytestmark = pytest.mark.xdist_group("axe")  # beside the other tests with a browser, as they take long

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import launch
-from conftest import HTML, PAGES
+from built import HTML, PAGES
 from playwright.sync_api import sync_playwright
 
 pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of them

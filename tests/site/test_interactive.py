@@ -5,7 +5,7 @@ import json
 from functools import partial
 
 import pytest
-from conftest import HTML, PAGES
+from built import HTML, PAGES
 from test_browser import address, browser  # noqa: F401  fixtures
 from twins import assert_same_picture
 

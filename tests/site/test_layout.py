@@ -1,7 +1,7 @@
 """Touch screens lay long pages out in portions (_static/layout.js); nobody notices except by waiting less."""
 
 import pytest
-from conftest import PAGES
+from built import PAGES
 from test_browser import LAID_OUT, address, browser  # noqa: F401  fixtures
 
 pytestmark = pytest.mark.xdist_group("browser")

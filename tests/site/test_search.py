@@ -6,7 +6,7 @@ from copy import copy
 from urllib.parse import quote
 
 import pytest
-from conftest import HTML, PAGES
+from built import HTML, PAGES
 from playwright.sync_api import expect
 from test_browser import address, browser  # noqa: F401  fixtures
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import HTML, PAGES
+from built import HTML, PAGES
 from sharing import ENGLISH_END
 
 EXTRA = ["search.html", "404.html"]

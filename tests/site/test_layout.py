@@ -10,6 +10,11 @@ BLOCKS = "article section section > *"
 # Blocks that the browser has not laid out, as nobody has seen them yet.
 SKIPPED = f"""() => [...document.querySelectorAll("{BLOCKS}")].filter((block) => block.firstElementChild &&
   !block.firstElementChild.checkVisibility({{contentVisibilityAuto: true}})).length"""
+SHIFT = """() => new Promise((done) => {
+  const sum = (list) => done(list.getEntries().reduce((all, entry) => all + entry.value, 0));
+  new PerformanceObserver(sum).observe({ type: "layout-shift", buffered: true });
+  setTimeout(done, 300, 0);
+})"""
 LAST = "[...document.querySelectorAll('#contents a[href^=\"#\"]')].pop()"
 TOP = f"() => document.querySelector({LAST}.hash).getBoundingClientRect().top"
 AT_END = "() => innerHeight + scrollY >= document.documentElement.scrollHeight - 2"
@@ -34,6 +39,7 @@ def test_the_first_picture_needs_no_layout_of_the_rest(tab, address):  # noqa: F
 def test_in_the_end_everything_is_laid_out(tab, address, name):  # noqa: F811
     tab.goto(f"{address}/{name}.html")
     tab.wait_for_function(LAID_OUT)
+    assert tab.evaluate(SHIFT) <= 0.02  # and nothing moved on the screen
     height = tab.evaluate("document.documentElement.scrollHeight")
     tab.add_style_tag(content=f"{BLOCKS} {{ content-visibility: visible !important }}")
     assert tab.evaluate("document.documentElement.scrollHeight") == height
